@@ -7,6 +7,7 @@ pub mod packets;
 #[expect(unsafe_code, reason = "functions of MLIR's C API that melior does not have")]
 mod raw;
 pub mod records;
+pub mod structure;
 pub mod tags;
 pub mod triton;
 

@@ -11,6 +11,7 @@
 
 mod arithmetic;
 
+use crate::ir::triton::spreads;
 use crate::ir::{Builder, blocks, constant_value, definition, name, operations, owner, splat_value};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::block::BlockArgument;
@@ -26,9 +27,6 @@ const MOST: i64 = 1 << 58;
 
 /// The largest magnitude of factors of 64 bits, so that the product does not wrap around.
 const MOST_FACTOR: i64 = 1 << 30;
-
-/// What makes a block of the same values, or of fewer.
-const SHAPES: &[&str] = &["tt.splat", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout"];
 
 /// The least and the greatest value, both `i64`.
 #[derive(Clone, Copy)]
@@ -157,7 +155,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
                     let (base, moved) = (extents.address(first)?, extents.moved(op)?);
                     Some(extents.sum(base, moved))
                 }
-                None if SHAPES.contains(&name(op)) || name(op) == "tt.bitcast" => extents.address(first),
+                None if spreads(name(op)) || name(op) == "tt.bitcast" => extents.address(first),
                 _ => None,
             }
         })
@@ -195,7 +193,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
     fn computed(&mut self, op: OperationRef<'c, 'a>, width: u32) -> Option<Extent<'c>> {
         let operand = |index| op.operands().nth(index);
         let name = name(op);
-        if SHAPES.contains(&name) || matches!(name, "arith.extsi" | "arith.bitcast") {
+        if spreads(name) || matches!(name, "arith.extsi" | "arith.bitcast") {
             let from = operand(0)?;
             return integer_width(scalar(from.r#type())).and_then(|_| self.number(from));
         }

@@ -1,6 +1,7 @@
 //! What the passes about memory order share: what may lie between two operations, and changing their order.
 
 use super::accesses::{self, Does};
+use crate::ir::triton::moves;
 use crate::ir::{constant_value, context, definition, name, owner, set_attribute};
 use melior::Context;
 use melior::ir::attribute::IntegerAttribute;
@@ -11,9 +12,6 @@ use melior::ir::{Attribute, BlockLike, OperationRef, Value, ValueLike};
 use symm_dialect::lossy;
 use symm_dialect::ops::{Order, Pointing, SymmOp};
 use symm_dialect::pointer::{Pointer, is_block_memory};
-
-/// What makes a pointer of a pointer, its first operand.
-const MOVES: &[&str] = &["tt.addptr", "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.bitcast", "ttg.convert_layout"];
 
 /// Whether an operation touches no memory and waits for nobody, whatever its operands are: what lies between two
 /// operations that follow each other directly. An operation that is not known here does.
@@ -202,7 +200,7 @@ pub fn is_remote<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> bool {
     match SymmOp::cast(op).map(SymmOp::pointing) {
         Some(Some(Pointing::AsRemote(_))) => true,
         Some(Some(Pointing::Alloc(_) | Pointing::HeapBase(_)) | None) => false,
-        None => MOVES.contains(&name(op)) && op.operands().next().is_some_and(is_remote),
+        None => moves(name(op)) && op.operands().next().is_some_and(is_remote),
     }
 }
 

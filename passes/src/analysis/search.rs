@@ -1,6 +1,7 @@
 //! Searches of a function along its structured control flow and its blocks, forwards or backwards: whether a way meets
 //! an access before it meets what orders it.
 
+use crate::ir::structure::{FUNCTIONS, repeats};
 use crate::ir::{blocks, enclosing, name, operations};
 use crate::registration::previous_in_block;
 use melior::ir::operation::OperationLike;
@@ -37,12 +38,6 @@ enum Found<'c, 'a> {
 
 /// A point that was looked at, and whether a barrier lies between it and where the search began.
 type Point = (usize, bool);
-
-/// Ops whose body runs again and again: its other iterations lie beyond this one.
-const LOOPS: &[&str] = &["scf.for", "scf.while", "affine.for", "affine.parallel", "scf.parallel", "scf.forall"];
-
-/// Ops whose end is the end of the search.
-const FUNCTIONS: &[&str] = &["func.func", "gpu.func", "llvm.func", "tt.func", "gpu.launch"];
 
 /// Whether only kernels call a function. They are not looked at, and may do anything before it and after it: `inline`
 /// leaves calls in GPU functions as they are.
@@ -139,7 +134,8 @@ impl<'c: 'a, 'a, M: Fn(OperationRef<'c, 'a>) -> Meaning> Search<'c, 'a, M> {
             let is_access = is_outermost && self.mistrusts_callers && is_device_function(parent);
             return (is_access.then_some(parent), ends);
         }
-        if LOOPS.contains(&name(parent)) {
+        // Its other iterations lie beyond this one.
+        if repeats(parent) {
             match self.nested(parent, apart) {
                 (Some(access), _) => return (Some(access), ends),
                 (None, past_barrier) => apart = past_barrier,

@@ -1,19 +1,15 @@
 //! Whether all threads of a block get somewhere together, as far as the structure of a kernel shows it.
 
+use super::MOST_VALUES;
+use crate::ir::structure::{FUNCTIONS, KERNELS};
 use crate::ir::{definition, enclosing, name, owner};
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
 use std::ops::Range;
 use symm_dialect::ops::SymmOp;
 
-/// How many values a value is followed back through; what is made of more counts as different in every thread.
-const MOST_VALUES: u32 = 64;
-
 /// The arguments of a `gpu.launch` that are the number of the thread.
 pub const THREAD_OF_LAUNCH: Range<usize> = 3..6;
-
-/// What holds the code of a kernel.
-const KERNELS: &[&str] = &["gpu.func", "gpu.launch"];
 
 /// Whether every thread of the block that runs this kernel reaches `op`, and as often as any other: everything
 /// around it is a loop or a branch that all of them take alike.
@@ -46,8 +42,8 @@ pub fn is_reached_unconditionally<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool 
     let first = op.block().and_then(|block| Some(block.parent_region()?.first_block() == Some(block)));
     let Some(parent) = op.parent_operation() else { return true };
     match name(parent) {
-        "func.func" | "gpu.func" | "llvm.func" | "tt.func" => first == Some(true),
         "gpu.launch" => first == Some(true) && is_reached_unconditionally(parent),
+        function if FUNCTIONS.contains(&function) => first == Some(true),
         _ => false,
     }
 }
@@ -57,7 +53,7 @@ fn operands_are_uniform<'c: 'a, 'a>(op: OperationRef<'c, 'a>, count: usize) -> b
     op.operands().take(count).all(|operand| is_uniform(operand, &mut left))
 }
 
-/// Whether a value is the same in all threads of the block.
+/// Whether a value is the same in all threads of the block. What is made of too many values counts as different.
 fn is_uniform<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool {
     let Some(one_less) = left.checked_sub(1) else { return false };
     *left = one_less;

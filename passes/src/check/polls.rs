@@ -20,6 +20,7 @@
 //! Limits: `scf.while`; volatile loads are left alone.
 
 use crate::analysis::order::{is_quiet, is_remote, is_volatile};
+use crate::ir::structure::is_branch;
 use crate::ir::{blocks, collect, definition, is_within, name, operations, owner};
 use crate::pass::{Ir, Pass};
 use melior::ir::block::BlockArgument;
@@ -45,7 +46,7 @@ pub const PASS: Pass = Pass {
 
 fn check<'c: 'a, 'a>(around: OperationRef<'c, 'a>) {
     let inner: Vec<_> = blocks(around).into_iter().flat_map(operations).flat_map(collect).collect();
-    if !inner.iter().all(|op| is_plain_load(*op) || is_quiet(*op) || name(*op) == "scf.if") {
+    if !inner.iter().all(|op| is_plain_load(*op) || is_quiet(*op) || is_branch(*op)) {
         return;
     }
     let Some(condition) = inner.iter().find(|op| name(**op) == "scf.condition") else { return };

@@ -29,7 +29,9 @@ mod flags;
 mod one_thread;
 mod progress;
 
+use crate::analysis::MOST_VALUES;
 use crate::analysis::order::may_write_heap;
+use crate::ir::structure::FUNCTIONS;
 use crate::ir::{collect, definition, enclosing};
 use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use flags::Flags;
@@ -50,11 +52,6 @@ pub const PASS: Pass = Pass {
     }],
     run,
 };
-
-const FUNCTIONS: &[&str] = &["gpu.func", "gpu.launch", "func.func"];
-
-/// How many values a value is followed back through.
-const MOST_VALUES: u32 = 64;
 
 fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let strict = options.flag("strict");

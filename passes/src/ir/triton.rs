@@ -44,6 +44,16 @@ impl fmt::Display for Version {
     }
 }
 
+/// Whether an op, by its name, makes a tensor whose elements are those of its operand, perhaps several times.
+pub fn spreads(name: &str) -> bool {
+    matches!(name, "tt.splat" | "tt.broadcast" | "tt.expand_dims" | "ttg.convert_layout")
+}
+
+/// Whether an op makes a pointer of a pointer, its first operand, or a tensor of pointers of one.
+pub fn moves(name: &str) -> bool {
+    spreads(name) || matches!(name, "tt.addptr" | "tt.bitcast")
+}
+
 /// The numbers of this program in one word.
 pub fn program<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
     let number = |axis| {

@@ -24,6 +24,7 @@ use super::gpu::Gathered;
 use crate::analysis::order::{is_write, may_write_heap, only_reads};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::analysis::uniform::is_reached_together;
+use crate::ir::structure::LOOPS;
 use crate::ir::{blocks, collect, enclosing, name, operations, symm_ops};
 use melior::ir::{OperationRef, operation::OperationLike};
 use std::cell::RefCell;
@@ -149,8 +150,6 @@ impl<'c: 'a, 'a> GroupBarriers<'c, 'a> {
         false
     }
 }
-
-const LOOPS: &[&str] = &["scf.for", "scf.while", "affine.for"];
 
 /// What is known of the ops around copies and waits.
 struct Look<'s> {

@@ -29,8 +29,10 @@
 //! Limits: only integer arithmetic of `arith` is hoisted, with divisions only by constants and by the number of ranks.
 //! For a rank that a loop computes or a load returns, the distance is looked up there.
 
+use crate::analysis::MOST_VALUES;
 use crate::analysis::dominance::{block_of, later};
 use crate::analysis::order::{is_quiet, only_reads};
+use crate::ir::structure::is_loop;
 use crate::ir::{Builder, constant_value, definition, lasting, move_after, name, symm_ops};
 use crate::pass::{Ir, Pass};
 use crate::registration::previous_in_block;
@@ -138,9 +140,6 @@ fn hoist_context<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
     }
 }
 
-/// How many values a rank is followed back through; what is made of more stays where it is.
-const MOST_VALUES: u32 = 64;
-
 /// Ops that a rank may be computed with, which may be done where the loop around them is not reached.
 const ARITHMETIC: &[&str] = &[
     "addi", "subi", "muli", "andi", "ori", "xori", "minsi", "maxsi", "minui", "maxui", "cmpi", "select", "extsi",
@@ -190,7 +189,7 @@ fn is_in_inner_loop<'c: 'a, 'a>(op: OperationRef<'c, 'a>, place: Value<'c, 'a>) 
     let mut inner = op;
     while inner.block() != outside {
         let Some(parent) = inner.parent_operation() else { return false };
-        if matches!(name(parent), "scf.for" | "scf.while" | "affine.for") {
+        if is_loop(parent) {
             return true;
         }
         inner = parent;

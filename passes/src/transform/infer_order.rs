@@ -59,6 +59,7 @@ mod fences;
 
 use crate::analysis::order::{is_quiet, same, set_keyword};
 use crate::analysis::uniform::is_reached_together;
+use crate::ir::structure::{is_branch, is_loop};
 use crate::ir::{Builder, blocks, collect, constant_value, definition, name, operations, owner};
 use crate::pass::{self, Ir, Pass, PassOption};
 use crate::registration::previous_in_block;
@@ -297,14 +298,6 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
         self.let_in.extend(passed.into_iter().map(|key| (key, answer)));
         answer
     }
-}
-
-fn is_loop<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    matches!(name(op), "scf.for" | "scf.while" | "affine.for")
-}
-
-fn is_branch<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    name(op) == "scf.if"
 }
 
 /// Whether two signals differ in the rank alone, and perhaps in their order.

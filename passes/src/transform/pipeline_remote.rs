@@ -43,8 +43,10 @@
 //!
 //! Limits: NVIDIA GPUs from `sm_80` on.
 
+use crate::analysis::MOST_VALUES;
 use crate::analysis::extent::Extents;
 use crate::analysis::order::{is_quiet, is_remote, is_volatile};
+use crate::ir::structure::is_branch;
 use crate::ir::{
     Builder, blocks, collect, constant_value, context, definition, lasting_op, name, operations, set_attribute,
 };
@@ -82,9 +84,6 @@ const FEWEST_AHEAD: u64 = 2;
 
 /// How many iterations a loop has to have, where that is known: with fewer the stages are not filled for long.
 const FEWEST_TRIPS: i64 = 16;
-
-/// How many values two addresses are compared by; those that are made of more count as different.
-const MOST_VALUES: u32 = 64;
 
 /// The ops of Triton that an address is made with.
 const ADDRESSING: &[&str] = &[
@@ -286,7 +285,7 @@ fn traffic<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Traffic<'c, 'a>> {
                 None if op.is_pure() => {}
                 None => return None,
             },
-            None if is_quiet(inner) || name(inner) == "scf.if" => {}
+            None if is_quiet(inner) || is_branch(inner) => {}
             None if name(inner) == "tt.load" && !is_volatile(inner) => {
                 traffic.load(operand(0)?, Side::Near, operand(1));
             }

@@ -1,9 +1,11 @@
 //! The release by one thread or one warp of what its block has written (O3).
 
-use super::{FUNCTIONS, MOST_VALUES, find};
+use super::find;
+use crate::analysis::MOST_VALUES;
 use crate::analysis::order::{is_barrier, same};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::analysis::uniform::THREAD_OF_LAUNCH;
+use crate::ir::structure::{FUNCTIONS, KERNELS, is_branch};
 use crate::ir::{blocks, constant_value, definition, enclosing, name};
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::block::BlockArgument;
@@ -168,7 +170,7 @@ impl Branches {
     fn around<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> Option<(OperationRef<'c, 'a>, Group)> {
         let mut inner = op;
         while let Some(parent) = inner.parent_operation().filter(|parent| !FUNCTIONS.contains(&name(*parent))) {
-            if name(parent) == "scf.if" {
+            if is_branch(parent) {
                 let taken = inner.block() == blocks(parent).first().copied();
                 let key = (parent.to_raw().ptr as usize, taken);
                 let few = *self.known.borrow_mut().entry(key).or_insert_with(|| {
@@ -187,7 +189,7 @@ impl Branches {
 
 /// The threads of the blocks that run an op, where the kernel says so.
 fn threads_around(op: OperationRef) -> Option<i64> {
-    let kernel = enclosing(op, &["gpu.func", "gpu.launch"])?;
+    let kernel = enclosing(op, KERNELS)?;
     let array = |name| DenseI32ArrayAttribute::try_from(kernel.attribute(name).ok()?).ok();
     if name(kernel) == "gpu.launch" {
         let before = usize::try_from(array("operandSegmentSizes")?.element(0).ok()?).ok()? + 3;

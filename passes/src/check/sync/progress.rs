@@ -1,8 +1,10 @@
 //! Threads that wait where others of their warp have yet to send (O5).
 
 use super::one_thread::{Predicate, is_thread_number, unit};
-use super::{MOST_VALUES, reaches};
+use super::reaches;
+use crate::analysis::MOST_VALUES;
 use crate::analysis::uniform::THREAD_OF_LAUNCH;
+use crate::ir::structure::is_branch;
 use crate::ir::{blocks, constant_value, definition, name, operations, select};
 use melior::ir::block::BlockArgument;
 use melior::ir::{OperationRef, Value, operation::OperationLike};
@@ -34,7 +36,7 @@ pub fn check<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
 fn sends_in_other_branch<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let mut inner = op;
     while let Some(parent) = inner.parent_operation() {
-        if name(parent) == "scf.if" && parent.operand(0).is_ok_and(parts_warps) {
+        if is_branch(parent) && parent.operand(0).is_ok_and(parts_warps) {
             let others = blocks(parent).into_iter().filter(|block| Some(*block) != inner.block());
             if others.flat_map(operations).any(sends) {
                 return true;

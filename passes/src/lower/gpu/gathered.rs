@@ -16,7 +16,8 @@
 //! Limits: in one block, with branches and loops in it; what lies between is known to touch no memory.
 
 use crate::analysis::order::is_quiet;
-use crate::ir::{blocks, name, operations, select};
+use crate::ir::structure::{is_branch, is_loop};
+use crate::ir::{blocks, operations, select};
 use melior::ir::{BlockRef, OperationRef};
 use std::collections::HashSet;
 use symm_dialect::ops::{Group, Grouped, Order, SymmOp};
@@ -94,7 +95,7 @@ impl Gathered {
     }
 
     fn run_on_regions<'c: 'a, 'a>(&mut self, op: OperationRef<'c, 'a>, together: Option<Together>) -> Option<Together> {
-        let (is_branch, is_loop) = (name(op) == "scf.if", is_loop(op));
+        let (is_branch, is_loop) = (is_branch(op), is_loop(op));
         // A loop is entered from its own end, too.
         let entry = together.filter(|together| is_branch || is_loop && together.outlast(op));
         let kept = blocks(op).into_iter().fold(is_branch || is_loop, |kept, body| {
@@ -115,12 +116,8 @@ impl Together {
         if let Some(SymmOp::Signal(signal)) = SymmOp::cast(op) {
             return signal.group() == self.group && (self.released || signal.sem() == Order::Relaxed);
         }
-        is_quiet(op) || is_loop(op) || name(op) == "scf.if"
+        is_quiet(op) || is_loop(op) || is_branch(op)
     }
-}
-
-fn is_loop(op: OperationRef) -> bool {
-    matches!(name(op), "scf.for" | "scf.while" | "affine.for")
 }
 
 fn key(op: OperationRef) -> usize {

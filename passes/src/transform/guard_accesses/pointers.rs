@@ -1,6 +1,7 @@
 //! The accesses of a Triton or symm op, and what their pointers are made of.
 
 use crate::ir::packets::LINE;
+use crate::ir::triton::moves;
 use crate::ir::{blocks, definition, enclosing, name, operations, owner, symm_ops};
 use melior::ir::{BlockLike, OperationRef, Value, ValueLike, block::BlockArgument, operation::OperationLike};
 use symm_dialect::ops::{AsRemote, Ctx, SymmOp};
@@ -33,18 +34,10 @@ pub struct Access<'c, 'a> {
 
 const FUNCTION: &str = "tt.func";
 
-/// What makes a pointer of its first operand, in the same tensor.
-const STEPS: [&str; 9] = [
-    "tt.splat",
-    "tt.addptr",
-    "tt.broadcast",
-    "tt.expand_dims",
-    "tt.bitcast",
-    "tt.reshape",
-    "tt.trans",
-    "ttg.convert_layout",
-    "ttg.set_auto_layout",
-];
+/// Whether an op makes a pointer of its first operand, in the same tensor.
+fn is_step(op: OperationRef) -> bool {
+    moves(name(op)) || matches!(name(op), "tt.reshape" | "tt.trans" | "ttg.set_auto_layout")
+}
 
 /// Triton's accesses, what its language calls them, and where their masks are among the operands.
 const PLAIN: [(&str, &str, Option<usize>); 4] = [
@@ -181,7 +174,7 @@ pub fn remote<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Option<AsRemote<'c, 'a>> {
 /// What a pointer is made of by steps within its function.
 fn start<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Value<'c, 'a> {
     let mut pointer = pointer;
-    while let Some(from) = definition(pointer).filter(|op| STEPS.contains(&name(*op))) {
+    while let Some(from) = definition(pointer).filter(|op| is_step(*op)) {
         let Ok(next) = from.operand(0) else { break };
         pointer = next;
     }

@@ -3,6 +3,7 @@
 use super::{scalar_of, unmasked};
 use crate::analysis::order::is_quiet;
 use crate::ir::records::{begin, end};
+use crate::ir::triton::spreads;
 use crate::ir::triton::words::{constant_like, element_wise, lowest, reduced};
 use crate::ir::{Builder, blocks, collect, context, definition, is_within, lasting, name, operations, symm_ops};
 use crate::transform::limit_polls::polled::{Asked, asked_of, is_outside};
@@ -13,8 +14,6 @@ use symm_dialect::shape::{Shaped, integer_width};
 
 /// The bits of a word that say how far the last flag is from the first one; those above say how many there are.
 const SPAN_BITS: i64 = 40;
-/// What makes a tensor of the same numbers.
-const SPREADS: [&str; 4] = ["tt.splat", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout"];
 
 /// Records the waits for several flags among the ops of a function.
 pub fn record_waits<'c: 'a, 'a>(below: &[OperationRef<'c, 'a>]) {
@@ -116,7 +115,7 @@ fn value_of<'c: 'a, 'a>(
             value = lasting(b.copy(op).result(0).ok()?.into());
             break;
         }
-        value = SPREADS.contains(&name(op)).then(|| op.operand(0).ok())??;
+        value = spreads(name(op)).then(|| op.operand(0).ok())??;
     }
     let is_known = is_before(value, around);
     let width = integer_width(scalar_of(value.r#type()))?;
