@@ -3,17 +3,17 @@
 
 use crate::heap::MAX_RANKS;
 
-/// After how many nanoseconds a wait gives up, unless it has its own limit; 2^63 - 1 means never.
+/// After how many nanoseconds a wait gives up, unless it has its own limit; [`FOR_EVER`] means never.
 pub const LIMIT_WORD: usize = 0;
 
-/// [`GOOD`], [`BROKEN`], or another number, written here from outside to make waits give up.
+/// [`GOOD`], [`BROKEN`], or from [`TOLD`] on a number that is written here from outside to make waits give up.
 pub const STATE_WORD: usize = 1;
 
 /// The `tag` of the op that gave up.
 pub const TAG_WORD: usize = 2;
 
 /// The address of the flag, or of the line of a packet. A loop that polls by an atomic writes the address on this
-/// rank's heap, with the rank of the place, plus one, above: see [`RANK_SHIFT`].
+/// rank's heap, with the rank of the place, plus one, above: see [`RANK_SHIFT`]. [`NOWHERE`] if it polls no place.
 pub const ADDRESS_WORD: usize = 3;
 
 /// The expected value, or the packet's epoch.
@@ -67,6 +67,16 @@ pub const GOOD: i64 = 0;
 
 /// A wait has given up, and written the record.
 pub const BROKEN: i64 = 1;
+
+/// From this number on the state names a rank, whose number is less by this: a wait there has given up.
+pub const TOLD: i64 = 2;
+
+/// A limit that is longer than any run.
+pub const FOR_EVER: i64 = i64::MAX;
+
+/// No address: of several places, a mask leaves out all. The largest as an unsigned number, so that it is the least of
+/// some addresses only where there is no other.
+pub const NOWHERE: i64 = -1;
 
 /// After how many pausing polls a wait on a GPU reads the clock and the state again. A power of two.
 pub const POLLS_OF_A_LOOK: i64 = 64;

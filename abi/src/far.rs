@@ -1,4 +1,13 @@
-//! What compiled code requests from the engine that reaches far ranks (rules N1 to N4).
+//! The engines that reach far ranks, and what compiled code requests from them (rules N1 to N4).
+
+/// The engine of ranks on CPUs.
+pub const OPENSHMEM: &str = "openshmem";
+
+/// The engine of ranks on NVIDIA's GPUs.
+pub const NVSHMEM: &str = "nvshmem";
+
+/// The names of all engines, as `symm.engine` and `--engine` have them.
+pub const ENGINES: [&str; 2] = [OPENSHMEM, NVSHMEM];
 
 /// An update of a value on a far rank, which returns the old value. The numbers are those of `symm_rt_far_update`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

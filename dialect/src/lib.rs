@@ -58,9 +58,6 @@ pub const TABLE_IN_HEAP_ATTRIBUTE: &str = "symm.table_in_heap";
 /// The module attribute that names what reaches ranks whose heaps are not mapped (text; rule N1).
 pub const ENGINE_ATTRIBUTE: &str = "symm.engine";
 
-/// The known engines.
-pub const ENGINES: [&str; 2] = ["openshmem", "nvshmem"];
-
 /// The module attribute that says how large each heap is (`i64`, bytes), for bounds checks.
 pub const HEAP_SIZE_ATTRIBUTE: &str = "symm.heap_size";
 

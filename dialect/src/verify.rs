@@ -13,11 +13,12 @@ use crate::ops::{Access, Action, Arity, Order, Question, SymmOp};
 use crate::pointer::{Pointer, is_block_memory, layout};
 use crate::shape::{DYNAMIC, integer_width, is_data};
 use crate::{
-    ENGINE_ATTRIBUTE, ENGINES, HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE,
+    ENGINE_ATTRIBUTE, HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE,
 };
 use melior::ir::attribute::{AttributeLike, IntegerAttribute, StringAttribute};
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
+use symm_abi::far::ENGINES;
 use symm_abi::heap::HEAP_ALIGN;
 
 type Verdict = Result<(), Reported>;

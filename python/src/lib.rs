@@ -16,8 +16,8 @@ mod remote;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
-use symm_abi::{deadline, heap, packet, table, trace};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict};
+use symm_abi::{deadline, far, heap, packet, table, trace};
 use symm_dialect::ops::SymmOp;
 use symm_triton::Switches;
 
@@ -102,6 +102,18 @@ fn deadline_record(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(record)
 }
 
+/// The states of a deadline's record, a limit that never ends, and the address of no place, by their names.
+fn deadline_numbers(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    [
+        ("good", deadline::GOOD),
+        ("broken", deadline::BROKEN),
+        ("told", deadline::TOLD),
+        ("for_ever", deadline::FOR_EVER),
+        ("nowhere", deadline::NOWHERE),
+    ]
+    .into_py_dict(py)
+}
+
 /// The words of a trace buffer and of its records by their names.
 fn trace_record(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let record = PyDict::new(py);
@@ -137,6 +149,7 @@ fn written(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("MAX_RANKS", heap::MAX_RANKS)?;
+    module.add("NVSHMEM", far::NVSHMEM)?;
     module.add("TABLE_REACH", table::REACH)?;
     module.add("TABLE_HEADER_WORDS", table::HEADER_WORDS)?;
     module.add("RESERVED_BYTES", heap::RESERVED_BYTES)?;
@@ -145,6 +158,7 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CHECK_KINDS", check::kinds(module.py())?)?;
     module.add("DEADLINE_OFFSET", heap::DEADLINE_OFFSET)?;
     module.add("DEADLINE_RECORD", deadline_record(module.py())?)?;
+    module.add("DEADLINE_NUMBERS", deadline_numbers(module.py())?)?;
     module.add("TRACE_OFFSET", heap::TRACE_OFFSET)?;
     module.add("TRACE_RECORD", trace_record(module.py())?)?;
     module.add("PACKET_LINE_BYTES", packet::LINE_BYTES)?;

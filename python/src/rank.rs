@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 use symm_remote::lock::lock;
 use symm_runtime::{
-    Bootstrap, Config, Device, EngineOfGpus, Error, Ranks, Watch, join, nvshmem, set_call, set_call_site, set_interrupt,
+    Bootstrap, Config, Device, EngineOfGpus, Error, NVSHMEM, Ranks, Watch, join, set_call, set_call_site, set_interrupt,
 };
 
 /// Time between two attempts to make a call while another thread makes one.
@@ -51,8 +51,8 @@ pub fn join_run(
     let (name, domain) = reached_by;
     let engine = match &name {
         None => None,
-        Some(name) if name == nvshmem::NAME => Some(EngineOfGpus { domain }),
-        Some(name) => return Err(PyValueError::new_err(format!("no engine {name:?}: {:?}", nvshmem::NAME))),
+        Some(name) if name == NVSHMEM => Some(EngineOfGpus { domain }),
+        Some(name) => return Err(PyValueError::new_err(format!("no engine {name:?}: {NVSHMEM:?}"))),
     };
     let domain = domain.map(|ranks| ranks.to_string());
     let terms = [("the engine", name), ("the domain", domain)];

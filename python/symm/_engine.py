@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from . import _symm
+from ._symm import NVSHMEM as NAME
 from .errors import ArgumentError, EngineError
 
-NAME = "nvshmem"
 # What symm.init is asked for, where it is not told.
 ENGINE, DOMAIN = "SYMM_ENGINE", "SYMM_DOMAIN"
 # Where the libraries are, if not in NVIDIA's wheel.

@@ -12,14 +12,13 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import interpreter_semantic
 
 from ._open import Standing
+from ._symm import DEADLINE_NUMBERS
 from ._symm import DEADLINE_RECORD as WORD
 from .errors import WaitTimeoutError
 
 # How long a wait polls before it looks whether Python has been interrupted or another rank has failed.
 SECONDS_OF_A_POLL = 0.1
-GOOD, BROKEN = 0, 1
-# What is said of a rank that waits in no op.
-AT_WORK = "does not wait in an op: it runs, or polls in a loop of its own"
+GOOD, BROKEN = DEADLINE_NUMBERS["good"], DEADLINE_NUMBERS["broken"]
 
 
 class Clock:
@@ -84,4 +83,4 @@ def kernel_name():
 def _standing(world, number, rank):
     """What another rank waits for, which is number `number` in the World."""
     standing = Standing.of(world.bases[number])
-    return f"rank {rank}: {standing.text}" if standing.waits or standing.meets else f"rank {rank} {AT_WORK}"
+    return f"rank {rank}: {standing.text}" if standing.waits or standing.meets else f"rank {rank} is not waiting"

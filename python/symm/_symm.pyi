@@ -9,6 +9,8 @@ __version__: str
 
 # The most ranks of a run.
 MAX_RANKS: int
+# The name of the engine that reaches far ranks on GPUs.
+NVSHMEM: str
 TABLE_REACH: int
 # The words of a context table before the bases of the heaps.
 TABLE_HEADER_WORDS: int
@@ -23,6 +25,10 @@ CHECK_KINDS: dict[str, bool]
 # "limit" (ns), "state", "tag", "address", "expected", "seen", "host", "base", and how many there are: "words".
 DEADLINE_OFFSET: int
 DEADLINE_RECORD: dict[str, int]
+# The states of a record: "good"; "broken", a wait of this rank has given up; from "told" on, a wait of the
+# rank whose number is less by that has. A limit longer than any run, "for_ever"; and the address that a record has of
+# the first flag that is missing where a mask leaves out all, "nowhere".
+DEADLINE_NUMBERS: dict[str, int]
 # Where the word is that holds the address of a rank's trace buffer, or zero, in bytes from the start of its heap; and the
 # words of the buffer, "asked" and "room" (records), and of a record: "tag", "begin", "end", "values", "table", "program",
 # and how many there are: "words".

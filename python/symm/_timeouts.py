@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _bounds
 from ._memory import Memory, torch
-from ._symm import DEADLINE_OFFSET, DEADLINE_RECORD
+from ._symm import DEADLINE_NUMBERS, DEADLINE_OFFSET, DEADLINE_RECORD
 from .errors import ArgumentError, BoundsError, WaitTimeoutError
 
 if TYPE_CHECKING:
@@ -26,12 +26,7 @@ WORD = DEADLINE_RECORD
 program_of = _bounds.program_of
 # What the environment has for the time-out.
 ENVIRONMENT = "SYMM_TIMEOUT"
-# Longer than any run.
-FOR_EVER = 2**63 - 1
-# The address that a record has of the first flag that is missing, where a mask leaves out all.
-NOWHERE = -1
-# The states of a record: a wait of this rank has given up; from TOLD on, the rank of that number says that it has.
-GOOD, BROKEN, TOLD = 0, 1, 2
+BROKEN, TOLD, FOR_EVER, NOWHERE = (DEADLINE_NUMBERS[name] for name in ("broken", "told", "for_ever", "nowhere"))
 # How long the other ranks have to say what they wait for.
 SECONDS_TO_SAY = 1.0
 # How often a rank without kernels that could tell looks whether another has given up.

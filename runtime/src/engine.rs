@@ -34,9 +34,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::error::Error;
-
-/// The names of the engines.
-pub const ENGINES: [&str; 2] = ["openshmem", nvshmem::NAME];
+use symm_abi::far::OPENSHMEM;
 
 /// What every engine does. An address in this rank's symmetric memory stands for the same place on the rank that is
 /// named. When a call returns, what it wrote has arrived (rule N3).
@@ -99,7 +97,7 @@ pub(crate) enum Native {
 /// Starts an engine, with this much symmetric memory for each rank. The launcher of the ranks tells it who they are.
 pub(crate) fn start(name: &str, bytes: u64) -> Result<Arc<dyn Engine>, Error> {
     match name {
-        "openshmem" => Ok(Arc::new(openshmem::OpenShmem::start(bytes)?)),
+        OPENSHMEM => Ok(Arc::new(openshmem::OpenShmem::start(bytes)?)),
         other => {
             let what = format!("an engine '{other}'");
             Err(Error::InvalidConfig { what, mend: "on CPUs there is the engine openshmem" })

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use crate::control::{Control, ENGINE_FAILED, ENGINE_ID_WORDS, ENGINE_KNOWN, ENGINE_UNKNOWN, RankArea};
 use crate::driver::gpu::api::Identity;
-use crate::engine::nvshmem::{NAME, Nvshmem};
+use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
+use symm_abi::far::NVSHMEM;
 
 /// How long to wait for the others' identities, which they post as soon as they have met. Without them a pair of
 /// devices is not checked beforehand; the vendor's library then refuses it in its own words.
@@ -62,6 +63,6 @@ pub(crate) fn engine_id(control: &Control, rank: u32, engine: &Nvshmem) -> Resul
     }
     match slot.state.load(Ordering::Acquire) {
         ENGINE_KNOWN => Ok(std::array::from_fn(|word| slot.id[word].load(Ordering::Relaxed))),
-        _ => Err(Error::NoEngine(NAME, "rank 0 could not start it".to_owned())),
+        _ => Err(Error::NoEngine(NVSHMEM, "rank 0 could not start it".to_owned())),
     }
 }

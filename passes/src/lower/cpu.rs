@@ -39,6 +39,7 @@ use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use lines::Lines;
 use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
 use runtime::Runtime;
+use symm_abi::far::OPENSHMEM;
 use symm_abi::kernel;
 use symm_dialect::ENGINE_ATTRIBUTE;
 use symm_dialect::diagnostic::{Reported, error};
@@ -86,7 +87,7 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     }
     // On a GPU it is the kernels that call the engine.
     if !runtime.offload {
-        translation::refuse_engine(root, Some("openshmem"))?;
+        translation::refuse_engine(root, Some(OPENSHMEM))?;
     }
     check(root)?;
     host::check_entries(root)?;

@@ -6,9 +6,6 @@
 
 use symm_dialect::ops::{Group, SignalKind};
 
-/// The engine's name, as `symm.engine` has it.
-pub const ENGINE: &str = "nvshmem";
-
 /// The type of a parameter or a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {

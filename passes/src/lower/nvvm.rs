@@ -24,7 +24,7 @@ mod ptx;
 mod words;
 
 use super::gpu::{SIZES, Target, lower_module, order};
-use super::{llvm_ordering, nvshmem, refuse_atomic};
+use super::{llvm_ordering, refuse_atomic};
 use crate::ir::address::GLOBAL;
 use crate::ir::packets::Halves;
 use crate::ir::{Builder, collect, enclosing, is_kernel, name, select, set_attribute};
@@ -33,6 +33,7 @@ use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::{OperationRef, TypeLike, Value, ValueLike, operation::OperationLike};
+use symm_abi::far::NVSHMEM;
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
 use symm_dialect::ops::{Accessing, Cache, Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 use symm_dialect::pointer::{Pointer, is_block_memory};
@@ -127,7 +128,7 @@ fn may_take_dynamic_shared(op: OperationRef) -> bool {
 
 impl Target for Nvvm {
     fn engine(&self) -> Option<&'static str> {
-        Some(nvshmem::ENGINE)
+        Some(NVSHMEM)
     }
 
     fn refusal(&self, op: SymmOp) -> Option<String> {

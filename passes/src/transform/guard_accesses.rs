@@ -51,7 +51,8 @@ use melior::ir::{OperationRef, Type, Value, ValueLike, operation::OperationLike}
 use pointers::{Access, Destination};
 use std::collections::HashMap;
 use symm_abi::deadline::{
-    ADDRESS_WORD, BROKEN, EXPECTED_WORD, GOOD, HOST_WORD, PROGRAM_WORD, SEEN_WORD, STATE_WORD, TAG_WORD, TENSORS_WORD,
+    ADDRESS_WORD, BROKEN, EXPECTED_WORD, GOOD, HOST_WORD, NOWHERE, PROGRAM_WORD, SEEN_WORD, STATE_WORD, TAG_WORD,
+    TENSORS_WORD,
 };
 use symm_dialect::ops::{FenceParts, Group, HeapDeltaParts, IsNearParts, Order, RmwKind, Scope};
 use symm_dialect::shape::{Shaped, float_width, integer_width, scalar};
@@ -107,7 +108,7 @@ fn guard<'c: 'a, 'a>(op: OperationRef<'c, 'a>, accesses: &[Access<'c, 'a>], know
         let bounds = *known.entry(key).or_insert_with(|| bounds(access));
         let address = own_address(&b, access);
         let mut refuse = |why: &str, lowest, ends| {
-            let inside = b.compare(CmpiPredicate::Eq, lowest, b.i64(-1));
+            let inside = b.compare(CmpiPredicate::Eq, lowest, b.i64(NOWHERE));
             let tag = tags.of(op, &format!("{why} {} {}", access.op, access.operand));
             b.when(b.not(inside), |b| record(b, bounds.record, tag, (lowest, ends)));
             is_inside = Some(is_inside.map_or(inside, |others| b.binary("arith.andi", others, inside)));
@@ -116,7 +117,7 @@ fn guard<'c: 'a, 'a>(op: OperationRef<'c, 'a>, accesses: &[Access<'c, 'a>], know
         if let (Destination::Moved(rank), true) = (access.place, module_has(&op, ENGINE_ATTRIBUTE)) {
             let near = b.make_value(&IsNearParts { ctx: access.ctx, rank }, b.int(1));
             let touched = lowest_touched(&b, access, address);
-            let lowest = b.value("arith.select", &[near, b.i64(-1), touched], b.int(64), &[]);
+            let lowest = b.value("arith.select", &[near, b.i64(NOWHERE), touched], b.int(64), &[]);
             refuse("far", lowest, (b.as_i64(rank), b.i64(0)));
         }
     }
@@ -162,17 +163,17 @@ fn mask_of<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>) -> Option<Value
     access.mask.map(|mask| if mask.r#type() == truth { lasting(mask) } else { splat_like(b, lasting(mask), ty) })
 }
 
-/// The lowest address of an access, as unsigned numbers; all bits set where its mask is false for all elements.
+/// The lowest address of an access, as unsigned numbers; [`NOWHERE`] where its mask is false for all elements.
 fn lowest_touched<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>, address: Value<'c, 'c>) -> Value<'c, 'c> {
     let ty = address.r#type();
     let touched = match mask_of(b, access) {
-        Some(mask) => b.value("arith.select", &[mask, address, constant_like(b, -1, ty)], ty, &[]),
+        Some(mask) => b.value("arith.select", &[mask, address, constant_like(b, NOWHERE, ty)], ty, &[]),
         None => address,
     };
     lowest(b, touched)
 }
 
-/// The lowest address of an access that is out of bounds, as unsigned numbers; all bits set where there is none.
+/// The lowest address of an access that is out of bounds, as unsigned numbers; [`NOWHERE`] where there is none.
 fn lowest_outside<'c: 'a, 'a>(
     b: &Builder<'c>,
     access: &Access<'c, 'a>,
@@ -191,7 +192,7 @@ fn lowest_outside<'c: 'a, 'a>(
     if let Some(mask) = mask_of(b, access) {
         bad = b.binary("arith.andi", bad, mask);
     }
-    let found = b.value("arith.select", &[bad, address, constant_like(b, -1, ty)], ty, &[]);
+    let found = b.value("arith.select", &[bad, address, constant_like(b, NOWHERE, ty)], ty, &[]);
     lowest(b, found)
 }
 

@@ -17,7 +17,7 @@ import triton.language as tl
 from .. import _host_kernels
 from .._context import Watched, device_context
 from .._memory import torch
-from .._symm import DEADLINE_RECORD
+from .._symm import DEADLINE_NUMBERS, DEADLINE_RECORD
 from ..errors import ArgumentError, CollectiveTimeoutError
 from ._parts import Parts, WatchedParts
 from .kernels_parts import TABLE_HEADER
@@ -26,10 +26,7 @@ WORD = DEADLINE_RECORD
 RECORD_WORDS, STATE_WORD = tl.constexpr(WORD["words"]), tl.constexpr(WORD["state"])
 # Far longer than ranks of a job are apart.
 USUAL_SECONDS = 300.0
-# Longer than any run.
-FOR_EVER = 2**63 - 1
-# The states of a record: a wait of this rank has given up; from TOLD on, the rank of that number says that it has.
-BROKEN, TOLD = 1, 2
+BROKEN, TOLD, FOR_EVER = (DEADLINE_NUMBERS[name] for name in ("broken", "told", "for_ever"))
 # The calls of the library, at their numbers from 1.
 TAGS = {
     name: number

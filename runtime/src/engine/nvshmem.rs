@@ -10,10 +10,9 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use crate::control::ENGINE_ID_WORDS;
 use crate::error::Error;
+use symm_abi::far::NVSHMEM;
 use symm_abi::heap::HEAP_ALIGN;
 
-/// The engine's name.
-pub const NAME: &str = "nvshmem";
 /// The variable that names the host library, by path.
 pub const LIBRARY_VARIABLE: &str = "SYMM_NVSHMEM_LIBRARY";
 /// The variable that names the device library, by path.
@@ -103,7 +102,7 @@ impl std::fmt::Debug for Nvshmem {
 }
 
 fn no(reason: String) -> Error {
-    Error::NoEngine(NAME, reason)
+    Error::NoEngine(NVSHMEM, reason)
 }
 
 impl Nvshmem {

@@ -13,6 +13,7 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 use super::{Engine, Native};
 use crate::error::Error;
 use crate::lock::lock;
+use symm_abi::far::OPENSHMEM;
 use symm_abi::heap::HEAP_ALIGN;
 
 /// The variable that names another library, by path or file name.
@@ -68,7 +69,7 @@ impl std::fmt::Debug for OpenShmem {
 
 impl OpenShmem {
     pub(super) fn start(bytes: u64) -> Result<Self, Error> {
-        let no = |reason: String| Error::NoEngine("openshmem", reason);
+        let no = |reason: String| Error::NoEngine(OPENSHMEM, reason);
         if !LAUNCHED.iter().any(|variable| std::env::var_os(variable).is_some()) {
             let reason =
                 "no launcher has started this process as a rank; start the ranks with `oshrun -n RANKS symm-run …`";

@@ -5,7 +5,7 @@ use crate::compile::{self, Diagnostics};
 use crate::options::{Driver, Options};
 use std::process::ExitCode;
 use std::time::Duration;
-use symm_runtime::{Bootstrap, EngineOfGpus, EngineRanks, Ranks, nvshmem};
+use symm_runtime::{Bootstrap, EngineOfGpus, EngineRanks, NVSHMEM, Ranks};
 
 /// How long the others hold back what they say of a failure: a launcher ends all ranks when the first one ends.
 const OTHERS_SPEAK_AFTER: Duration = Duration::from_secs(1);
@@ -78,7 +78,7 @@ fn refuse(options: &Options) -> anyhow::Result<()> {
 
 /// The engine of GPUs, if the command line names it and there can be such a run.
 pub fn of_gpus(options: &Options) -> anyhow::Result<Option<EngineOfGpus>> {
-    if options.engine.as_deref() != Some(nvshmem::NAME) {
+    if options.engine.as_deref() != Some(NVSHMEM) {
         return Ok(None);
     }
     anyhow::ensure!(options.driver == Driver::Cuda, "--engine nvshmem is for NVIDIA GPUs: give --driver cuda");

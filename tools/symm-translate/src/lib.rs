@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use symm_codegen::{DeviceLibrary, Frontend, Gpu, Level, Source, assembly, hsaco, translate, translate_device};
 use symm_dialect::set_engine;
-use symm_runtime::nvshmem;
+use symm_runtime::{NVSHMEM, nvshmem};
 use symm_tool::{Call, on_large_stack};
 
 /// Translate a symm program to LLVM IR or machine code, for this machine or for a GPU.
@@ -124,7 +124,7 @@ fn run(options: &Options) -> anyhow::Result<()> {
         }
         Some(gpu) => {
             let library = match (gpu, options.engine.as_deref()) {
-                (Gpu::Nvidia(chip), Some(nvshmem::NAME)) => Some(DeviceLibrary::read(&nvshmem::bitcode(chip)?)?),
+                (Gpu::Nvidia(chip), Some(NVSHMEM)) => Some(DeviceLibrary::read(&nvshmem::bitcode(chip)?)?),
                 _ => None,
             };
             let llvm = translate_device(&module, gpu, level, library.as_ref())?;

@@ -10,13 +10,13 @@ use super::Lowering;
 use super::whole::numbers;
 use crate::ir::triton::words::{constant_like, element_wise, reduced, splat_like};
 use crate::ir::{Builder, constant_value, lasting, name, select};
-use crate::lower::nvshmem;
 use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 pub use symm_abi::far::Update;
 
+use symm_abi::far::NVSHMEM;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{RmwKind, SymmOp};
 use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
@@ -51,7 +51,7 @@ pub struct Change<'c> {
 pub fn refuse_engine<'c: 'a, 'a>(ops: &[SymmOp<'c, 'a>], target: &TritonTarget) -> Result<(), Reported> {
     let Some(op) = ops.iter().map(|op| op.operation()).find(|op| engine(*op).is_some()) else { return Ok(()) };
     let engine = engine(op).unwrap_or_default();
-    if engine == nvshmem::ENGINE && matches!(target, TritonTarget::Cuda(70..)) {
+    if engine == NVSHMEM && matches!(target, TritonTarget::Cuda(70..)) {
         return Ok(());
     }
     let complaint = format!("S1: needs the engine \"{engine}\", which Triton kernels for {target} do not have");

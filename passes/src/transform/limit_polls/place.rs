@@ -8,7 +8,7 @@ use crate::ir::{Builder, lasting};
 use crate::transform::guard_accesses::pointers;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Type, Value, ValueLike};
-use symm_abi::deadline::RANK_SHIFT;
+use symm_abi::deadline::{NOWHERE, RANK_SHIFT};
 use symm_dialect::ops::{AsRemote, HeapDeltaParts, Order, RmwKind, Scope, TryPacket};
 use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
 
@@ -28,7 +28,8 @@ pub fn place<'c: 'a, 'a>(b: &Builder<'c>, op: Poll<'c, 'a>, asked: Option<Asked<
     let missing = asked.map(|asked| compared(b, inverse(asked.predicate), result, asked.expected));
     let chosen = [missing, op.mask().map(lasting)].into_iter().flatten();
     let chosen = chosen.reduce(|one, other| b.binary("arith.andi", one, other));
-    let nothing = constant_like(b, -1, ty);
+    // The least of what is chosen is asked for, of values as of addresses.
+    let nothing = constant_like(b, NOWHERE, ty);
     let only = |chosen, value| b.value("arith.select", &[chosen, value, nothing], ty, &[]);
     let found = chosen.map_or(address, |chosen| only(chosen, address));
     let address = lowest(b, found);
@@ -68,10 +69,10 @@ fn line<'c: 'a, 'a>(b: &Builder<'c>, look: TryPacket<'c, 'a>) -> Awaited<'c> {
     let is_there = lasting(look.operation().result(1).expect("it has two").into());
     let ty = element_wise(slots.r#type(), b.int(64));
     let address = b.value("tt.ptr_to_int", &[slots], ty, &[]);
-    let left = b.value("arith.select", &[is_there, constant_like(b, -1, ty), address], ty, &[]);
+    let left = b.value("arith.select", &[is_there, constant_like(b, NOWHERE, ty), address], ty, &[]);
     let address = lowest(b, left);
     let expected = look.epoch().map_or_else(|| b.i64(0), |epoch| widened(b, lasting(epoch)));
-    let is_missing = b.compare(CmpiPredicate::Ne, address, b.i64(-1));
+    let is_missing = b.compare(CmpiPredicate::Ne, address, b.i64(NOWHERE));
     let found = |b: &Builder<'c>| {
         if look.epoch().is_none() {
             return b.i64(-1);
