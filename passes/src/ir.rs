@@ -10,8 +10,9 @@ pub mod records;
 pub mod structure;
 pub mod tags;
 pub mod triton;
+pub mod wait;
 
-pub use builder::{Builder, argument};
+pub use builder::{Builder, Texts, argument};
 pub use raw::{
     Aggregate, aggregate, dialects, erase_argument, fuse_locations, has_one_use, has_uses, lasting, lasting_op,
     move_after, mutable, name, owner, select, take_body, take_region,

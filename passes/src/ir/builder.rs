@@ -2,6 +2,9 @@
 
 mod arithmetic;
 mod control_flow;
+mod module;
+
+pub use module::Texts;
 
 use super::raw::{lasting, lasting_op};
 use super::{context, type_attribute};
@@ -273,17 +276,7 @@ impl<'c> Builder<'c> {
         self.value("builtin.unrealized_conversion_cast", &[value], ty, &[])
     }
 
-    /// A call of an LLVM intrinsic.
-    pub fn intrinsic(&self, name: &str, operands: &[Value<'c, '_>], results: &[Type<'c>]) -> OperationRef<'c, 'c> {
-        let attributes = [
-            ("intrin", self.string(name)),
-            ("op_bundle_sizes", self.parse("array<i32>")),
-            ("operandSegmentSizes", self.parse(&format!("array<i32: {}, 0>", operands.len()))),
-        ];
-        self.op("llvm.call_intrinsic", operands, results, &attributes)
-    }
-
-    /// A call of a function by name.
+    /// A call of a `func.func`.
     pub fn call(&self, callee: &str, operands: &[Value<'c, '_>], results: &[Type<'c>]) -> OperationRef<'c, 'c> {
         self.op("func.call", operands, results, &[("callee", self.symbol(callee))])
     }

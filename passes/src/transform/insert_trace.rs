@@ -25,6 +25,7 @@
 use crate::contract::{compare, signal_kind};
 use crate::ir::address::{self, as_word};
 use crate::ir::records::{begin, end};
+use crate::ir::wait::bounded_wait;
 use crate::ir::{Builder, argument, blocks, collect, enclosing, is_kernel, name, signed, symm_ops, type_attribute};
 use crate::pass::{Ir, Pass};
 use melior::dialect::arith::CmpiPredicate;
@@ -34,7 +35,7 @@ use melior::ir::{
 };
 use symm_abi::WORD_BYTES;
 use symm_abi::trace::{CLOCK, CLOCK_RECORD, Event};
-use symm_dialect::ops::{Action, Comparison, Fence, Group, Order, Scope, SymmOp, Wait, WaitParts};
+use symm_dialect::ops::{Action, Comparison, Fence, Group, SymmOp, Wait};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::symbol::symbol;
 
@@ -202,22 +203,8 @@ fn add_clock<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
     let [ctx, words, rounds] = [0, 1, 2].map(|index| argument(block, index));
     let record = as_word(&b, b.byte_offset_constant(words, signed(WORD_BYTES * CLOCK_RECORD)));
     b.for_each(b.i64(0), rounds, |b, round| {
-        let asked = WaitParts {
-            ctx,
-            flag: words,
-            indices: Vec::new(),
-            is_unsigned: false,
-            comparison: Comparison::Ge,
-            value: b.add(round, b.i64(1)),
-            timeout: Some(b.i64(CLOCK_PATIENCE)),
-            deadline: None,
-            tag: None,
-            limit: None,
-            logs: false,
-            sem: Order::Relaxed,
-            scope: Scope::Sys,
-            group: Group::Thread,
-        };
+        let is_next = (Comparison::Ge, b.add(round, b.i64(1)));
+        let asked = bounded_wait(ctx, words, is_next, b.i64(CLOCK_PATIENCE));
         let seen = b.make_value(&asked, b.int(1));
         b.when(seen, |b| end(b, record, Vec::new()));
     });

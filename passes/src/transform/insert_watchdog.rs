@@ -25,12 +25,13 @@
 
 use crate::ir::address;
 use crate::ir::packets::{self, CLEARED, Sentinel};
+use crate::ir::wait::bounded_wait;
 use crate::ir::{Builder, collect};
 use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike};
 use symm_abi::packet::EPOCHS;
 use symm_dialect::ops::{
-    Comparison, FaultParts, Group, HeapBaseParts, Order, RankParts, Scope, SymmOp, Wait, WaitPacket, WaitParts, Waiting,
+    Comparison, FaultParts, HeapBaseParts, RankParts, SymmOp, Wait, WaitPacket, WaitParts, Waiting,
 };
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::byte_width;
@@ -100,31 +101,6 @@ fn heap_offset<'c>(b: &Builder<'c>, ctx: Value<'c, '_>, pointer: Value<'c, 'c>) 
     b.cast(offset, b.int(64))
 }
 
-/// A wait for the flag of a line, for so long.
-fn await_flag<'c: 'a, 'a>(
-    packet: WaitPacket<'c, 'a>,
-    flag: Value<'c, 'a>,
-    (comparison, value): (Comparison, Value<'c, 'a>),
-    timeout: Value<'c, 'a>,
-) -> WaitParts<'c, 'a> {
-    WaitParts {
-        ctx: packet.ctx(),
-        flag,
-        indices: Vec::new(),
-        is_unsigned: false,
-        comparison,
-        value,
-        timeout: Some(timeout),
-        deadline: None,
-        tag: None,
-        limit: None,
-        logs: false,
-        sem: Order::Relaxed,
-        scope: Scope::Sys,
-        group: Group::Thread,
-    }
-}
-
 /// Where the flags of a line lie, and when they have come.
 fn flags<'c: 'a, 'a>(b: &Builder<'c>, wait: WaitPacket<'c, 'a>) -> (Vec<i64>, Comparison, Value<'c, 'a>) {
     match (Sentinel::new(wait.sentinel()), wait.epoch()) {
@@ -150,7 +126,7 @@ fn watch_packet<'c: 'a, 'a>(wait: WaitPacket<'c, 'a>, nanoseconds: i64) {
         let watch_line = |b: &Builder<'c>| {
             for &offset in &offsets {
                 let flag = b.byte_offset_constant(line, offset);
-                let seen = b.make_value(&await_flag(wait, flag, (comparison, value), timeout), b.int(1));
+                let seen = b.make_value(&bounded_wait(wait.ctx(), flag, (comparison, value), timeout), b.int(1));
                 b.when(b.not(seen), |b| {
                     let alignment = b.integer(64, byte_width(value.r#type()).cast_signed());
                     let saw = b.load(flag, value.r#type(), &[("volatile_", b.unit()), ("alignment", alignment)]);

@@ -1,13 +1,12 @@
 //! Calls of the runtime ([`symm_abi::functions`]), declared when they are first needed, and the strings they take.
 
-use crate::ir::{Builder, blocks, context, enclosing, location_text, signed, type_attribute};
-use melior::dialect::llvm;
+use crate::ir::{Builder, Texts, blocks, context, enclosing, location_text, signed, type_attribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{BlockRef, OperationRef, Region, Type, Value};
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
-use symm_abi::functions::{self, Function};
+use std::collections::HashSet;
+use symm_abi::functions::Function;
 use symm_dialect::ENGINE_ATTRIBUTE;
 
 /// The runtime as one module sees it.
@@ -28,13 +27,14 @@ pub struct Runtime<'c, 'a> {
     pub barrier_kernels: RefCell<HashSet<String>>,
     /// The kernels whose blocks wait for flags; known for kernels that run on a GPU.
     pub waiting_kernels: RefCell<HashSet<String>>,
-    strings: RefCell<HashMap<String, String>>,
+    strings: Texts,
 }
 
 impl<'c: 'a, 'a> Runtime<'c, 'a> {
     pub fn new(root: OperationRef<'c, 'a>, (trace, offload, check): (bool, bool, bool)) -> Self {
         let body = blocks(root)[0];
-        let (declared, barrier_kernels, waiting_kernels, strings) = Default::default();
+        let (declared, barrier_kernels, waiting_kernels) = Default::default();
+        let strings = Texts::new("_symm_string_");
         let engine = root.has_attribute(ENGINE_ATTRIBUTE) && !check;
         Self { body, root, trace, offload, engine, check, declared, barrier_kernels, waiting_kernels, strings }
     }
@@ -56,9 +56,9 @@ impl<'c: 'a, 'a> Runtime<'c, 'a> {
         function: &Function<PARAMETERS, RESULTS>,
         operands: [Value<'c, '_>; PARAMETERS],
     ) -> [Value<'c, 'c>; RESULTS] {
-        let results = function.results.map(|ty| machine_type(b, ty));
+        let results = function.results.map(|ty| b.machine_type(ty));
         if self.declared.borrow_mut().insert(function.name) {
-            let inputs = function.parameters.map(|ty| machine_type(b, ty));
+            let inputs = function.parameters.map(|ty| b.machine_type(ty));
             let top = self.top();
             let ty = FunctionType::new(b.context, &inputs, &results);
             let attributes = [
@@ -74,37 +74,12 @@ impl<'c: 'a, 'a> Runtime<'c, 'a> {
 
     /// A pointer to a NUL-terminated string.
     pub fn string(&self, b: &Builder<'c>, text: &str) -> Value<'c, 'c> {
-        let count = self.strings.borrow().len();
-        let mut strings = self.strings.borrow_mut();
-        let symbol = strings.entry(text.to_owned()).or_insert_with(|| {
-            let symbol = format!("_symm_string_{count}");
-            let text = format!("{}\0", text.replace('\0', ""));
-            let top = self.top();
-            let array = llvm::r#type::array(b.int(8), u32::try_from(text.len()).unwrap_or(u32::MAX));
-            let attributes = [
-                ("sym_name", top.string(&symbol)),
-                ("global_type", type_attribute(array)),
-                ("linkage", top.parse("#llvm.linkage<internal>")),
-                ("constant", top.unit()),
-                ("value", top.string(&text)),
-            ];
-            top.op_with_regions("llvm.mlir.global", &[], &[], &attributes, vec![Region::new()]);
-            symbol
-        });
-        b.value("llvm.mlir.addressof", &[], b.ptr(), &[("global_name", b.symbol(symbol))])
+        self.strings.pointer(b, || self.top(), text)
     }
 
     /// A pointer to the text of the builder's location.
     pub fn location(&self, b: &Builder<'c>) -> Value<'c, 'c> {
         self.string(b, &location_text(b.location()))
-    }
-}
-
-fn machine_type<'c>(b: &Builder<'c>, ty: functions::Type) -> Type<'c> {
-    match ty {
-        functions::Type::I32 => b.int(32),
-        functions::Type::I64 => b.int(64),
-        functions::Type::Pointer => b.ptr(),
     }
 }
 

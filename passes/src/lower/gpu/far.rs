@@ -14,13 +14,12 @@ use super::Target;
 use super::threads::{group_barrier, on_leader};
 use crate::ir::address::{element, generic};
 use crate::ir::packets::Halves;
-use crate::ir::{Builder, blocks, enclosing, lasting_op, operations, type_attribute};
+use crate::ir::{Builder, blocks, enclosing, lasting_op, operations};
 use crate::lower::nvshmem::{self, Atomic, Function, Word};
 use crate::lower::translation::{Table, delta_of};
 use melior::dialect::arith::CmpiPredicate;
-use melior::dialect::llvm;
 use melior::ir::operation::OperationLike;
-use melior::ir::{BlockRef, OperationRef, Region, Type, Value, ValueLike};
+use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
 use symm_dialect::ops::{Group, Order, RmwKind, Scope, SignalKind, SymmOp};
 use symm_dialect::pointer::is_llvm_pointer;
 use symm_dialect::shape::{Shaped, byte_width, scalar};
@@ -51,22 +50,9 @@ impl<'c> Calls<'c> {
         let results: Vec<Type> = function.result.iter().map(machine).collect();
         if !operations(self.body).into_iter().any(|op| symbol(op).as_deref() == Some(function.name)) {
             let inputs: Vec<Type> = function.parameters.iter().map(machine).collect();
-            let top = Builder::at_start(b.context, self.body, b.location());
-            let result = results.first().copied().unwrap_or_else(|| llvm::r#type::void(b.context));
-            let ty = llvm::r#type::function(result, &inputs, false);
-            let attributes = [
-                ("sym_name", top.string(function.name)),
-                ("function_type", type_attribute(ty)),
-                ("linkage", top.parse("#llvm.linkage<external>")),
-            ];
-            top.op_with_regions("llvm.func", &[], &[], &attributes, vec![Region::new()]);
+            Builder::at_start(b.context, self.body, b.location()).declare(function.name, &inputs, &results);
         }
-        let attributes = [
-            ("callee", b.symbol(function.name)),
-            ("op_bundle_sizes", b.parse("array<i32>")),
-            ("operandSegmentSizes", b.parse(&format!("array<i32: {}, 0>", operands.len()))),
-        ];
-        b.op("llvm.call", operands, &results, &attributes).results().next().map(Into::into)
+        b.llvm_call(function.name, operands, &results).results().next().map(Into::into)
     }
 
     fn value(self, b: &Builder<'c>, function: Function, operands: &[Value<'c, 'c>]) -> Value<'c, 'c> {

@@ -3,9 +3,8 @@
 //! How they are written is [`symm_abi::site`].
 
 use crate::ir::{Builder, blocks, enclosing, location_text, operations, set_attribute, signed, type_attribute};
-use melior::dialect::llvm;
+use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
-use melior::ir::{OperationRef, Region};
 use symm_abi::site::{self, SITES};
 use symm_dialect::symbol::symbol;
 use symm_dialect::text::string;
@@ -24,22 +23,14 @@ pub fn add<'c: 'a, 'a>(operation: OperationRef<'c, 'a>, types: &str, message: &s
     }
     let index = signed(sites.len());
     let all = texts + &text;
-    let array = llvm::r#type::array(b.int(8), u32::try_from(all.len()).unwrap_or(u32::MAX));
-    let attributes = [("value", b.string(&all)), ("global_type", type_attribute(array))];
+    let (array, value) = b.text(&all);
     if let Some(sites) = existing {
-        for (name, attribute) in attributes {
-            set_attribute(sites, name, attribute);
-        }
+        set_attribute(sites, "value", value);
+        set_attribute(sites, "global_type", type_attribute(array));
     } else {
         let top = Builder::at_start(b.context, body, operation.location());
-        let fixed = [
-            ("sym_name", top.string(SITES)),
-            ("linkage", top.parse("#llvm.linkage<external>")),
-            ("constant", top.unit()),
-            ("addr_space", top.integer(32, 1)),
-        ];
-        let all = [fixed.as_slice(), attributes.as_slice()].concat();
-        top.op_with_regions("llvm.mlir.global", &[], &[], &all, vec![Region::new()]);
+        let attributes = [("value", value), ("constant", top.unit()), ("addr_space", top.integer(32, 1))];
+        top.global(SITES, array, "external", &attributes);
     }
     index
 }

@@ -3,11 +3,11 @@
 use super::threads::{group_barrier, on_leader, thread_of_block};
 use super::{Target, order};
 use crate::ir::address::element;
-use crate::ir::{Builder, blocks, enclosing, operations, type_attribute};
+use crate::ir::{Builder, blocks, enclosing, operations};
 use crate::lower::predicate;
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
-use melior::ir::{OperationRef, Region, Value, ValueLike, operation::OperationLike};
+use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_abi::wait::{EAGER_POLLS, ORDERED_POLLS};
 use symm_dialect::ops::{Group, Order, Scope, Wait};
 use symm_dialect::symbol::symbol;
@@ -59,16 +59,11 @@ fn shared_word<'c: 'a, 'a>(
     let body = blocks(module)[0];
     if !operations(body).into_iter().any(|op| symbol(op).as_deref() == Some(SHARED_WORD)) {
         let top = Builder::at_start(b.context, body, op.location());
-        let attributes = [
-            ("sym_name", top.string(SHARED_WORD)),
-            ("global_type", type_attribute(llvm::r#type::array(b.int(32), 32))),
-            ("linkage", top.parse("#llvm.linkage<internal>")),
-            ("addr_space", top.integer(32, 3)),
-        ];
-        top.op_with_regions("llvm.mlir.global", &[], &[], &attributes, vec![Region::new()]);
+        let words = llvm::r#type::array(b.int(32), 32);
+        top.global(SHARED_WORD, words, "internal", &[("addr_space", top.integer(32, 3))]);
     }
     let shared = llvm::r#type::pointer(b.context, 3);
-    let words = b.value("llvm.mlir.addressof", &[], shared, &[("global_name", b.symbol(SHARED_WORD))]);
+    let words = b.address_of(SHARED_WORD, shared);
     if group == Group::Block {
         return words;
     }

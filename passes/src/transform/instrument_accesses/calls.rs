@@ -1,15 +1,14 @@
 //! Calls of symm-check from the LLVM dialect, and what they take: places on the stack, sizes, locations.
 
 use crate::ir::{
-    Builder, blocks, collect, context, enclosing, location_text, mutable, name, operations, type_attribute,
+    Builder, Texts, blocks, collect, context, enclosing, location_text, mutable, name, operations, type_attribute,
 };
-use melior::dialect::llvm;
 use melior::ir::operation::OperationLike;
 use melior::ir::operation::OperationMutLike;
-use melior::ir::{BlockRef, Location, Module, OperationRef, Region, Type, TypeLike, Value, ValueLike};
+use melior::ir::{BlockRef, Location, Module, OperationRef, Type, TypeLike, Value, ValueLike};
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
-use symm_abi::functions::{self, Function};
+use std::collections::HashSet;
+use symm_abi::functions::Function;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
 use symm_dialect::pointer::is_llvm_pointer;
@@ -21,7 +20,7 @@ pub struct Calls<'c, 'a> {
     root: OperationRef<'c, 'a>,
     body: BlockRef<'c, 'a>,
     known: RefCell<HashSet<String>>,
-    locations: RefCell<HashMap<String, String>>,
+    locations: Texts,
 }
 
 impl<'c> Builder<'c> {
@@ -44,7 +43,7 @@ impl<'c> Builder<'c> {
 impl<'c: 'a, 'a> Calls<'c, 'a> {
     pub fn new(root: OperationRef<'c, 'a>) -> Self {
         let known = collect(root).into_iter().filter(|op| name(*op) == "llvm.func").filter_map(symbol).collect();
-        Self { root, body: blocks(root)[0], known: RefCell::new(known), locations: RefCell::default() }
+        Self { root, body: blocks(root)[0], known: RefCell::new(known), locations: Texts::new("_symm_place_") }
     }
 
     fn top(&self) -> Builder<'c> {
@@ -57,23 +56,9 @@ impl<'c: 'a, 'a> Calls<'c, 'a> {
         b: &Builder<'c>,
         function: &Function<PARAMETERS, RESULTS>,
     ) -> [Type<'c>; RESULTS] {
-        let machine = |ty| match ty {
-            functions::Type::I32 => b.int(32),
-            functions::Type::I64 => b.int(64),
-            functions::Type::Pointer => b.ptr(),
-        };
-        let results = function.results.map(machine);
+        let results = function.results.map(|ty| b.machine_type(ty));
         if self.known.borrow_mut().insert(function.name.to_owned()) {
-            let inputs = function.parameters.map(machine);
-            let top = self.top();
-            let result = results.first().copied().unwrap_or_else(|| llvm::r#type::void(b.context));
-            let ty = llvm::r#type::function(result, &inputs, false);
-            let attributes = [
-                ("sym_name", top.string(function.name)),
-                ("function_type", type_attribute(ty)),
-                ("linkage", top.parse("#llvm.linkage<external>")),
-            ];
-            top.op_with_regions("llvm.func", &[], &[], &attributes, vec![Region::new()]);
+            self.top().declare(function.name, &function.parameters.map(|ty| b.machine_type(ty)), &results);
         }
         results
     }
@@ -87,7 +72,7 @@ impl<'c: 'a, 'a> Calls<'c, 'a> {
     ) -> Vec<Value<'c, 'c>> {
         let results = self.declare(b, function);
         let operands = operands.map(|operand| generic(b, operand));
-        call(b, function.name, &operands, &results).results().map(Into::into).collect()
+        b.llvm_call(function.name, &operands, &results).results().map(Into::into).collect()
     }
 
     /// Calls a function of the module, which is in the text of a module; what that calls is declared.
@@ -98,7 +83,7 @@ impl<'c: 'a, 'a> Calls<'c, 'a> {
             let is_it = |op: &OperationRef| symbol(*op).as_deref() == Some(function);
             operations(module.body()).into_iter().filter(is_it).for_each(|op| mutable(op).move_before(first));
         }
-        call(b, function, operands, &[]);
+        b.llvm_call(function, operands, &[]);
     }
 
     /// A pointer to the text of the builder's location.
@@ -108,35 +93,8 @@ impl<'c: 'a, 'a> Calls<'c, 'a> {
 
     /// A pointer to the text of a location.
     pub fn location_of(&self, b: &Builder<'c>, location: Location) -> Value<'c, 'c> {
-        let text = location_text(location);
-        let count = self.locations.borrow().len();
-        let mut locations = self.locations.borrow_mut();
-        let symbol = locations.entry(text).or_insert_with_key(|text| {
-            let symbol = format!("_symm_place_{count}");
-            let top = self.top();
-            let text = format!("{}\0", text.replace('\0', ""));
-            let array = llvm::r#type::array(b.int(8), u32::try_from(text.len()).unwrap_or(u32::MAX));
-            let attributes = [
-                ("sym_name", top.string(&symbol)),
-                ("global_type", type_attribute(array)),
-                ("linkage", top.parse("#llvm.linkage<internal>")),
-                ("constant", top.unit()),
-                ("value", top.string(&text)),
-            ];
-            top.op_with_regions("llvm.mlir.global", &[], &[], &attributes, vec![Region::new()]);
-            symbol
-        });
-        b.value("llvm.mlir.addressof", &[], b.ptr(), &[("global_name", b.symbol(symbol))])
+        self.locations.pointer(b, || self.top(), &location_text(location))
     }
-}
-
-fn call<'c>(b: &Builder<'c>, function: &str, operands: &[Value<'c, '_>], results: &[Type<'c>]) -> OperationRef<'c, 'c> {
-    let attributes = [
-        ("callee", b.symbol(function)),
-        ("op_bundle_sizes", b.parse("array<i32>")),
-        ("operandSegmentSizes", b.parse(&format!("array<i32: {}, 0>", operands.len()))),
-    ];
-    b.op("llvm.call", operands, results, &attributes)
 }
 
 /// A value as functions take it: on the CPU all address spaces are one.
