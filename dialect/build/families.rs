@@ -7,7 +7,8 @@ use std::fmt::Write;
 /// An op by its Rust name, with its arguments.
 pub type Op = (String, Vec<(Argument, String)>);
 
-/// Writes a method for each argument that two ops or more have. Names that mean different things have none.
+/// Writes a method for each argument that two ops or more have, and for each optional keyword. Names that mean
+/// different things have none.
 pub fn write(out: &mut String, ops: &[Op]) {
     let mut families: BTreeMap<&str, Vec<(&str, &Argument)>> = BTreeMap::new();
     for (op, arguments) in ops {
@@ -15,7 +16,10 @@ pub fn write(out: &mut String, ops: &[Op]) {
             families.entry(name).or_default().push((op, argument));
         }
     }
-    for (name, members) in families.iter().filter(|(_, members)| members.len() > 1) {
+    let is_asked = |members: &[(&str, &Argument)]| {
+        members.len() > 1 || matches!(members[0].1, Argument::Enum { optional: true, .. })
+    };
+    for (name, members) in families.iter().filter(|(_, members)| is_asked(members)) {
         let forms: Vec<Form> = members.iter().map(|(_, argument)| Form::of(argument)).collect();
         if forms.iter().any(|form| form.ty != forms[0].ty) {
             continue;

@@ -106,6 +106,17 @@ pub struct End<'c, 'a> {
     pub way: Option<(&'static str, &'static str)>,
 }
 
+/// Which ends of a bulk copy are on other ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// The source.
+    Get,
+    /// The destination.
+    Put,
+    /// Both.
+    Copy,
+}
+
 impl Order {
     /// Whether it acquires: later accesses stay after it.
     #[must_use]
@@ -174,6 +185,18 @@ impl<'c: 'a, 'a> SymmOp<'c, 'a> {
     pub fn ends(self) -> Option<(End<'c, 'a>, End<'c, 'a>)> {
         self.engine()?;
         Some((self.end("src")?, self.end("dst")?))
+    }
+
+    /// Which ends of a bulk copy are on other ranks; `None` for any other op.
+    #[must_use]
+    pub fn route(self) -> Option<Route> {
+        let (src, dst) = self.ends()?;
+        match (src.way, dst.way) {
+            (Some(_), None) => Some(Route::Get),
+            (None, Some(_)) => Some(Route::Put),
+            (Some(_), Some(_)) => Some(Route::Copy),
+            (None, None) => None,
+        }
     }
 
     fn end(self, name: &str) -> Option<End<'c, 'a>> {

@@ -72,14 +72,14 @@ fn verify_action<'c: 'a, 'a>(op: SymmOp<'c, 'a>, action: Action<'c, 'a>) -> Verd
         Action::Wait(wait) => flag::wait(wait),
         Action::WaitPacket(wait) => {
             flag::deadline(op, Some(wait.slots()))?;
-            packet::verify(op)
+            packet::wait(wait)
         }
         Action::TryPacket(look) => {
             flag::deadline(op, Some(look.slots()))?;
-            packet::verify(op)
+            packet::look(look)
         }
         Action::Barrier(_) => flag::deadline(op, None),
-        Action::PutPacket(_) => packet::verify(op),
+        Action::PutPacket(put) => packet::put(put),
         Action::Fence(fence) => {
             ensure(op, fence.sem() != Order::Relaxed, || "O1: a relaxed fence orders nothing".into())
         }

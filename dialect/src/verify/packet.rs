@@ -2,26 +2,50 @@
 
 use super::{Verdict, access, ensure};
 use crate::lossy;
-use crate::ops::SymmOp;
+use crate::ops::{PutPacket, SymmOp, TryPacket, WaitPacket};
 use crate::pointer::{Pointer, strides};
 use crate::shape::{Shaped, float_width, integer_width, is_data, scalar};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::ShapedTypeLike;
-use melior::ir::{Type, TypeLike, Value, ValueLike};
+use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 
-/// Checks a `put_packet`, `wait_packet` or `try_packet`.
-pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
-    // Not by number: melior's error for one that is not there prints the op, which verifies it.
-    let operation = op.operation();
-    let mut results = operation.results().map(|result| Value::from(result).r#type());
-    let (value, valid, upper) = match op {
-        SymmOp::PutPacket(put) => (Some(put.value().r#type()), None, put.upper().map(|upper| upper.r#type())),
-        SymmOp::TryPacket(_) => (results.next(), results.next(), results.next()),
-        SymmOp::WaitPacket(_) => (results.next(), None, results.next()),
-        _ => unreachable!("an op of packets"),
-    };
-    let slots = op.operand_group("slots").first().map(ValueLike::r#type);
-    let (Some(value), Some(slots)) = (value, slots) else { return Ok(()) };
+/// Checks a `put_packet`.
+pub fn put<'c: 'a, 'a>(put: PutPacket<'c, 'a>) -> Verdict {
+    let packet = Packet { value: put.value().r#type(), valid: None, upper: put.upper().map(|upper| upper.r#type()) };
+    verify(SymmOp::PutPacket(put), put.slots(), &packet)
+}
+
+/// Checks a `wait_packet`.
+pub fn wait<'c: 'a, 'a>(wait: WaitPacket<'c, 'a>) -> Verdict {
+    let mut results = types(wait.operation());
+    let Some(value) = results.next() else { return Ok(()) };
+    verify(SymmOp::WaitPacket(wait), wait.slots(), &Packet { value, valid: None, upper: results.next() })
+}
+
+/// Checks a `try_packet`.
+pub fn look<'c: 'a, 'a>(look: TryPacket<'c, 'a>) -> Verdict {
+    let mut results = types(look.operation());
+    let Some(value) = results.next() else { return Ok(()) };
+    let packet = Packet { value, valid: results.next(), upper: results.next() };
+    verify(SymmOp::TryPacket(look), look.slots(), &packet)
+}
+
+/// The types of an op's results. Not by number: melior's error for one that is not there prints the op, which verifies
+/// it.
+fn types<'c: 'a, 'a>(operation: OperationRef<'c, 'a>) -> impl Iterator<Item = Type<'c>> {
+    operation.results().map(|result| Value::from(result).r#type()).collect::<Vec<_>>().into_iter()
+}
+
+/// The types of what is in a packet, whether it is there, and the upper word of floats.
+struct Packet<'c> {
+    value: Type<'c>,
+    valid: Option<Type<'c>>,
+    upper: Option<Type<'c>>,
+}
+
+fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>, slots: Value<'c, 'a>, packet: &Packet<'c>) -> Verdict {
+    let &Packet { value, valid, upper } = packet;
+    let slots = slots.r#type();
     let Some(pointer) = Pointer::of(slots) else { return Ok(()) };
     access::indices(op, pointer, &op.operand_group("indices"))?;
     verify_value(op, value)?;

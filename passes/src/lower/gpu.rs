@@ -206,7 +206,7 @@ fn refuse_parts(ctx: Ctx) -> Option<&'static str> {
 
 /// Why a cache modifier can't be obeyed, if it can't.
 fn refuse_cache(op: SymmOp) -> Option<&'static str> {
-    if matches!(op, SymmOp::RemoteLoad(op) if op.eviction().is_some()) {
+    if op.eviction().is_some() {
         return Some("an eviction policy is for Triton kernels only");
     }
     op.ends()

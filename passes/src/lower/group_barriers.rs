@@ -29,7 +29,7 @@ use crate::ir::{blocks, collect, enclosing, name, operations, symm_ops};
 use melior::ir::{OperationRef, operation::OperationLike};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use symm_dialect::ops::{Group, Grouped, SymmOp};
+use symm_dialect::ops::{Group, Grouped, Route, SymmOp};
 use symm_dialect::symbol::symbol;
 use symm_dialect::text;
 
@@ -166,11 +166,11 @@ struct Look<'s> {
 impl Look<'_> {
     /// The copy or wait of a group that an op is. In Triton all threads wait.
     fn member<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>) -> Option<GroupOp> {
-        let kind = if let Some((src, dst)) = op.ends() {
-            match (src.way, dst.way) {
-                (_, None) => Kind::Get,
-                (None, Some(_)) => Kind::Put,
-                (Some(_), Some(_)) => Kind::Copy,
+        let kind = if let Some(route) = op.route() {
+            match route {
+                Route::Get => Kind::Get,
+                Route::Put => Kind::Put,
+                Route::Copy => Kind::Copy,
             }
         } else {
             match op.grouped()? {

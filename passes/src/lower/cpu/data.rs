@@ -7,13 +7,13 @@ use crate::lower::bulk::{self, End, Transfer};
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{Value, ValueLike};
 use symm_abi::{check, functions, trace};
-use symm_dialect::ops::{Group, SymmOp};
+use symm_dialect::ops::{Group, Route, SymmOp};
 use symm_dialect::shape::{Shaped, byte_width};
 
 /// Does the copy of a `get`, `put` or `copy`, for the group that does it together.
 pub fn transfer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) {
     let group = op.group().expect("a bulk copy has a group");
-    if runtime.check && group != Group::Thread && matches!(op, SymmOp::Put(_)) {
+    if runtime.check && group != Group::Thread && op.route() == Some(Route::Put) {
         let code = b.i32(super::check::group_code(group));
         runtime.call(b, &check::BEGIN_PUT, [code, runtime.location(b)]);
         let Transfer { src, count, .. } = transfer_alone(op, b, runtime);
@@ -33,12 +33,12 @@ pub fn transfer_alone<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, runtime: 
     let transfer = Transfer::new(op, b);
     if runtime.trace {
         let (src, dst) = op.ends().expect("a bulk copy");
-        let (kind, (rank, _), remote) = match (src.way, dst.way) {
-            (Some(way), None) => (trace::Transfer::Get, way, transfer.src),
-            (None, Some(way)) => (trace::Transfer::Put, way, transfer.dst),
-            (Some(_), Some(way)) => (trace::Transfer::Copy, way, transfer.dst),
-            (None, None) => unreachable!("one end of a bulk copy is on another rank"),
+        let (kind, far, remote) = match op.route().expect("one end of a bulk copy is on another rank") {
+            Route::Get => (trace::Transfer::Get, src, transfer.src),
+            Route::Put => (trace::Transfer::Put, dst, transfer.dst),
+            Route::Copy => (trace::Transfer::Copy, dst, transfer.dst),
         };
+        let (rank, _) = far.way.expect("the end that is recorded is on another rank");
         let peer = op.operand_group(rank)[0];
         let kind = b.i32(kind as i64);
         let bytes = address::bytes(b, transfer.src.pointer, transfer.count);
