@@ -152,14 +152,32 @@ impl Facts {
         if (self.acquires == When::BySem || self.releases == When::BySem) && !arguments.contains(&"sem") {
             return Err("a fact names its 'sem', and it has none".into());
         }
-        Ok(())
+        check_assembly(record)
     }
+}
+
+/// The types of results stand where the dialect's rule of assembly has them (td/Dialect.td).
+fn check_assembly(record: &Value) -> Result<(), String> {
+    let format = record["assemblyFormat"].as_str().unwrap_or_default();
+    for (ty, name) in typed_names(&record["results"]) {
+        let Some((before, _)) = format.split_once(&format!("type(${name})")) else { continue };
+        match (is_memory(ty), before.contains("`->`")) {
+            (true, false) | (false, true) => {}
+            (true, true) => return Err(format!("its result '{name}' is memory: its type comes before `->`")),
+            (false, false) => return Err(format!("the type of its result '{name}' comes after `->`")),
+        }
+    }
+    Ok(())
+}
+
+fn is_memory(ty: &str) -> bool {
+    matches!(ty, "Symm_Pointer" | "AnyMemRef")
 }
 
 fn looks(record: &Value) -> Vec<Look> {
     let all = [
         (Look::Group, arguments(record).any(|(_, name)| name == "group")),
-        (Look::Memory, results(record).any(|ty| matches!(ty, "Symm_Pointer" | "AnyMemRef"))),
+        (Look::Memory, typed_names(&record["results"]).any(|(ty, _)| is_memory(ty))),
         (Look::Folder, record["hasFolder"].as_i64() == Some(1)),
     ];
     all.into_iter().filter_map(|(look, has)| has.then_some(look)).collect()
@@ -168,11 +186,6 @@ fn looks(record: &Value) -> Vec<Look> {
 /// The types and names of an op's arguments.
 fn arguments(record: &Value) -> impl Iterator<Item = (&str, &str)> {
     typed_names(&record["arguments"])
-}
-
-/// The types of an op's results.
-fn results(record: &Value) -> impl Iterator<Item = &str> {
-    typed_names(&record["results"]).map(|(ty, _)| ty)
 }
 
 fn typed_names(dag: &Value) -> impl Iterator<Item = (&str, &str)> {

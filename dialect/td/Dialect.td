@@ -61,10 +61,12 @@ def Symm_Dialect : Dialect {
     The assembly of every op has one order: its kind, if it has kinds (`add`, `set`); the context; the memory that it
     accesses, with indices; the values that go there; the rank; then the clauses (`via`, `mask`, `sem`, `group`, …).
     An op on two pieces of memory names the source before the destination; `copy` gives each of them a rank (`at`).
-    The types at the end are those of the memory and of the values, in that order, and of the result after `->`. The
-    type of a clause's operand is part of the clause: `mask %in : i1`.
+    The types at the end are those of the memory and of the values, in that order; memory that an op returns is among
+    them, as in `memref.alloc`. The type of another result follows `->`, unless the others say it. The type of a
+    clause's operand is part of the clause: `mask %in : i1`.
 
     ```mlir
+    %m = symm.alloc %ctx : memref<64xf32>
     %v = symm.remote_load %ctx, %m[%i], %peer : memref<64xf32> -> f32
     symm.remote_store %ctx, %m[%i], %v, %peer mask %in : i1 : memref<64xf32>, f32
     %old = symm.atomic_rmw add %ctx, %n[%i], %w, %peer : memref<64xi64>, i64

@@ -52,3 +52,18 @@ fn facts_that_contradict_each_other_or_the_arguments_are_refused() {
     assert!(complaint(&named(&["Symm_ReleasesBySem"])).contains("names its 'sem'"));
     assert!(complaint(&named(&["Symm_Unheard"])).contains("no fact that dialect/build/facts.rs knows"));
 }
+
+#[test]
+fn the_type_of_memory_comes_before_the_arrow_and_that_of_another_result_after_it() {
+    let of = |ty: &str, format: &str| {
+        let mut records = records(&named(&[]));
+        records["Symm_NewOp"]["results"] = json!({ "args": [[{ "def": ty }, "result"]] });
+        records["Symm_NewOp"]["assemblyFormat"] = format.into();
+        Facts::of(&records, "Symm_NewOp").map(|_| ())
+    };
+    let (bare, arrow) = ("$ptr attr-dict `:` type($result)", "$ptr attr-dict `:` type($ptr) `->` type($result)");
+    assert_eq!((of("Symm_Pointer", bare), of("AnyMemRef", bare), of("I32", arrow)), (Ok(()), Ok(()), Ok(())));
+    assert_eq!(of("AnyMemRef", "$ptr attr-dict"), Ok(()));
+    assert!(of("AnyMemRef", arrow).is_err_and(|complaint| complaint.contains("comes before `->`")));
+    assert!(of("I32", bare).is_err_and(|complaint| complaint.contains("comes after `->`")));
+}
