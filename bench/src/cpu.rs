@@ -1,6 +1,7 @@
 //! `cpu`: programs on the CPU driver, with ranks as threads, against the same by hand.
 
 mod all_reduce;
+mod launch;
 mod ping_pong;
 #[expect(unsafe_code, reason = "calls of compiled code")]
 mod program;
@@ -18,6 +19,7 @@ pub struct Figures {
     pub ping_pong: ping_pong::Figures,
     pub put: Vec<put::Size>,
     pub all_reduce: all_reduce::Figures,
+    pub launch: Vec<launch::Launch>,
 }
 
 pub fn run(effort: Effort) -> Result<()> {
@@ -29,7 +31,9 @@ pub fn run(effort: Effort) -> Result<()> {
     let put = put::measure(effort)?;
     eprintln!("ring all-reduce …");
     let all_reduce = all_reduce::measure(effort)?;
-    let figures = Figures { ping_pong, put, all_reduce };
+    eprintln!("launches …");
+    let launch = launch::measure(effort)?;
+    let figures = Figures { ping_pong, put, all_reduce, launch };
     println!();
     for (title, table) in tables(&figures) {
         println!("{title}\n\n{}", table.text());
@@ -43,5 +47,6 @@ pub fn tables(figures: &Figures) -> Vec<(&'static str, TextTable)> {
         ("Signal ping-pong between two ranks", figures.ping_pong.table()),
         ("Bulk put", put::table(&figures.put)),
         ("Ring all-reduce", figures.all_reduce.table()),
+        ("Launch of a kernel that does nothing", launch::table(&figures.launch)),
     ]
 }
