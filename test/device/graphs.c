@@ -100,83 +100,109 @@ static double barrier_time(symm_rank *rank, symm_stream *stream, symm_event *sta
   return 1000.0 * milliseconds / (IN_GRAPH * TIMES);
 }
 
-static void *work(void *handle) {
-  symm_rank *rank = handle;
+/* What one rank works with. */
+struct work {
+  symm_rank *rank;
   symm_rank_info me;
-  OK(symm_get_info(rank, &me));
-  const int64_t before = (me.rank + me.num_ranks - 1) % me.num_ranks, replays = args.replays;
-
-  size_t bytes;
-  void *code = file(args.kernels, &bytes);
   symm_module *module;
   symm_kernel *ring, *meet;
-  OK(symm_module_load(rank, "kernels", code, bytes, &module));
-  OK(symm_module_kernel(module, "ring", &ring));
-  OK(symm_module_kernel(module, "meet", &meet));
-  free(code);
-
-  struct memref inbox = words(rank, BLOCKS * WORDS), seen = words(rank, BLOCKS * WORDS), set = words(rank, BLOCKS),
-                added = words(rank, BLOCKS), rings = words(rank, BLOCKS), meets = words(rank, BLOCKS),
-                board = words(rank, BLOCKS * me.num_ranks), wrong = words(rank, 1);
-  const struct memref *const of_ring[] = {&inbox, &set, &added, &rings, &wrong};
-  const struct memref *const of_meet[] = {&board, &meets, &wrong};
-  const struct arguments ring_args = pack(&me, of_ring, 5), meet_args = pack(&me, of_meet, 3);
-  symm_grid grid = {.blocks = {BLOCKS, 1, 1}, .threads = {THREADS, 1, 1}, .waits = 1};
-
+  struct memref inbox, seen, set, added, rings, meets, board, wrong;
   symm_stream *stream;
   symm_event *start, *end;
   symm_graph *graph;
-  OK(symm_stream_create(rank, &stream));
-  OK(symm_event_create(rank, &start));
-  OK(symm_event_create(rank, &end));
+};
+
+static struct work begin(symm_rank *rank) {
+  struct work work = {.rank = rank};
+  OK(symm_get_info(rank, &work.me));
+  size_t bytes;
+  void *code = file(args.kernels, &bytes);
+  OK(symm_module_load(rank, "kernels", code, bytes, &work.module));
+  OK(symm_module_kernel(work.module, "ring", &work.ring));
+  OK(symm_module_kernel(work.module, "meet", &work.meet));
+  free(code);
+  work.inbox = words(rank, BLOCKS * WORDS);
+  work.seen = words(rank, BLOCKS * WORDS);
+  work.set = words(rank, BLOCKS);
+  work.added = words(rank, BLOCKS);
+  work.rings = words(rank, BLOCKS);
+  work.meets = words(rank, BLOCKS);
+  work.board = words(rank, BLOCKS * work.me.num_ranks);
+  work.wrong = words(rank, 1);
+  OK(symm_stream_create(rank, &work.stream));
+  OK(symm_event_create(rank, &work.start));
+  OK(symm_event_create(rank, &work.end));
+  return work;
+}
+
+static void capture(struct work *work) {
+  const struct memref *const of_ring[] = {&work->inbox, &work->set, &work->added, &work->rings, &work->wrong};
+  const struct memref *const of_meet[] = {&work->board, &work->meets, &work->wrong};
+  const struct arguments ring_args = pack(&work->me, of_ring, 5), meet_args = pack(&work->me, of_meet, 3);
+  symm_grid grid = {.blocks = {BLOCKS, 1, 1}, .threads = {THREADS, 1, 1}, .waits = 1};
+  symm_stream *stream = work->stream;
   OK(symm_capture_begin(stream));
-  OK(symm_launch(stream, ring, &grid, ring_args.values, ring_args.count));
+  OK(symm_launch(stream, work->ring, &grid, ring_args.values, ring_args.count));
   if (args.barrier) OK(symm_stream_barrier(stream));
   grid.barrier = 1;
-  OK(symm_launch(stream, meet, &grid, meet_args.values, meet_args.count));
-  OK(symm_stream_copy(stream, seen.aligned, inbox.aligned, BLOCKS * WORDS * 8));
+  OK(symm_launch(stream, work->meet, &grid, meet_args.values, meet_args.count));
+  OK(symm_stream_copy(stream, work->seen.aligned, work->inbox.aligned, BLOCKS * WORDS * 8));
   /* The next replay of a neighbour writes what was just copied. */
   if (args.barrier) OK(symm_stream_barrier(stream));
-  OK(symm_capture_end(stream, &graph));
+  OK(symm_capture_end(stream, &work->graph));
+}
 
+/* Replays the graph twice as often as asked for; how many words the host finds wrong. */
+static uint64_t replay(const struct work *work) {
   static int64_t host[MOST_RANKS][BLOCKS * WORDS];
-  int64_t *got = host[me.rank];
+  const symm_rank_info *me = &work->me;
+  const int64_t before = (me->rank + me->num_ranks - 1) % me->num_ranks, replays = args.replays;
+  int64_t *got = host[me->rank], epochs[BLOCKS];
   uint64_t different = 0;
   /* What is made for a device may wait for the kernels of another rank that uses it too. */
-  OK(symm_barrier(rank));
+  OK(symm_barrier(work->rank));
   for (int64_t epoch = 1; epoch <= replays; epoch++) {
-    OK(symm_graph_launch(graph, stream));
-    OK(symm_stream_synchronize(stream));
-    OK(symm_read(rank, seen.aligned, got, sizeof host[0]));
+    OK(symm_graph_launch(work->graph, work->stream));
+    OK(symm_stream_synchronize(work->stream));
+    OK(symm_read(work->rank, work->seen.aligned, got, sizeof host[0]));
     different += compare(got, before, epoch);
   }
-  OK(symm_barrier(rank));
-  OK(symm_event_record(start, stream));
-  for (int64_t replay = 0; replay < replays; replay++) OK(symm_graph_launch(graph, stream));
-  OK(symm_event_record(end, stream));
-  OK(symm_stream_synchronize(stream));
-  OK(symm_read(rank, seen.aligned, got, sizeof host[0]));
+  OK(symm_barrier(work->rank));
+  OK(symm_event_record(work->start, work->stream));
+  for (int64_t replay = 0; replay < replays; replay++) OK(symm_graph_launch(work->graph, work->stream));
+  OK(symm_event_record(work->end, work->stream));
+  OK(symm_stream_synchronize(work->stream));
+  OK(symm_read(work->rank, work->seen.aligned, got, sizeof host[0]));
   different += compare(got, before, 2 * replays);
+  OK(symm_read(work->rank, work->rings.aligned, epochs, sizeof epochs));
+  for (int block = 0; block < BLOCKS; block++) different += epochs[block] != 2 * replays;
+  return different;
+}
 
+static void finish(const struct work *work) {
+  symm_graph_destroy(work->graph);
+  symm_event_destroy(work->start);
+  symm_event_destroy(work->end);
+  symm_stream_destroy(work->stream);
+  symm_kernel_destroy(work->ring);
+  symm_kernel_destroy(work->meet);
+  symm_module_destroy(work->module);
+  OK(symm_leave(work->rank));
+}
+
+static void *run(void *rank) {
+  struct work work = begin(rank);
+  capture(&work);
+  const uint64_t different = replay(&work);
   float time;
   int32_t counted;
-  int64_t epochs[BLOCKS];
-  OK(symm_event_milliseconds(start, end, &time));
-  OK(symm_read(rank, wrong.aligned, &counted, sizeof counted));
-  OK(symm_read(rank, rings.aligned, epochs, sizeof epochs));
-  for (int block = 0; block < BLOCKS; block++) different += epochs[block] != 2 * replays;
+  OK(symm_event_milliseconds(work.start, work.end, &time));
+  OK(symm_read(rank, work.wrong.aligned, &counted, sizeof counted));
   printf("rank %" PRIu32 " of %" PRIu32 ": %" PRId64 " replays, %" PRIu64 " words wrong on the host, %" PRId32
-         " on the device, %.2f us each; a barrier alone %.2f us\n", me.rank, me.num_ranks, 2 * replays, different,
-         counted, 1000.0 * time / (double)replays, barrier_time(rank, stream, start, end));
-
-  symm_graph_destroy(graph);
-  symm_event_destroy(start);
-  symm_event_destroy(end);
-  symm_stream_destroy(stream);
-  symm_kernel_destroy(ring);
-  symm_kernel_destroy(meet);
-  symm_module_destroy(module);
-  OK(symm_leave(rank));
+         " on the device, %.2f us each; a barrier alone %.2f us\n", work.me.rank, work.me.num_ranks,
+         2 * (int64_t)args.replays, different, counted, 1000.0 * time / (double)args.replays,
+         barrier_time(rank, work.stream, work.start, work.end));
+  finish(&work);
   return (void *)(uintptr_t)(args.barrier && (different || counted));
 }
 
@@ -195,12 +221,12 @@ int main(int argc, char **argv) {
   symm_rank *ranks[MOST_RANKS];
   if (!args.ranks) {
     OK(symm_join(&options, ranks));
-    return work(ranks[0]) != NULL;
+    return run(ranks[0]) != NULL;
   }
   pthread_t threads[MOST_RANKS];
   OK(symm_join_threads(&options, args.ranks, ranks));
   for (uint32_t i = 0; i < args.ranks; i++) {
-    if (pthread_create(&threads[i], NULL, work, ranks[i])) return 1;
+    if (pthread_create(&threads[i], NULL, run, ranks[i])) return 1;
   }
   int failed = 0;
   for (uint32_t i = 0; i < args.ranks; i++) {
