@@ -35,7 +35,7 @@ use melior::ir::{
 };
 use symm_abi::WORD_BYTES;
 use symm_abi::trace::{CLOCK, CLOCK_RECORD, Event};
-use symm_dialect::ops::{Action, Comparison, Fence, Group, SymmOp, Wait};
+use symm_dialect::ops::{Comparison, Fence, Group, Grouped, SymmOp, Wait};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::symbol::symbol;
 
@@ -84,57 +84,42 @@ fn record<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
         |pointer, count: Option<Value<'c, 'a>>, ty: Option<Type<'c>>| address::bytes(&b, pointer, count.zip(ty));
     let peer = |rank| b.as_i64(rank);
     let value = |value| b.as_i64(value);
-    let Err(action) = op.question() else { return };
-    match action {
-        Action::Put(put) => {
+    // The timeline leaves out accesses of single threads, packets, and what is a host's.
+    let Some(grouped) = op.grouped() else { return };
+    match grouped {
+        Grouped::Put(put) => {
             let moved = bytes(put.src(), put.count(), put.element());
             between(op, &b, Event::Put, &[start(put.dst()), peer(put.rank()), moved], put.group());
         }
-        Action::Get(get) => {
+        Grouped::Get(get) => {
             let moved = bytes(get.src(), get.count(), get.element());
             between(op, &b, Event::Get, &[start(get.src()), peer(get.rank()), moved], get.group());
         }
-        Action::Copy(copy) => {
+        Grouped::Copy(copy) => {
             let moved = bytes(copy.src(), copy.count(), copy.element());
             between(op, &b, Event::Copy, &[start(copy.dst()), peer(copy.to()), moved], copy.group());
         }
-        Action::PutSignal(put) => {
+        Grouped::PutSignal(put) => {
             let flag = at(put.flag(), &put.indices());
             let what = Event::PutSignal(signal_kind(put.kind()));
             between(op, &b, what, &[flag, peer(put.rank()), value(put.value())], put.group());
             let moved = bytes(put.src(), put.count(), put.element());
             between(op, &b, Event::Put, &[start(put.dst()), peer(put.rank()), moved], put.group());
         }
-        Action::Signal(signal) => {
+        Grouped::Signal(signal) => {
             let flag = at(signal.flag(), &signal.indices());
             let what = Event::Signal(signal_kind(signal.kind()));
             between(op, &b, what, &[flag, peer(signal.rank()), value(signal.value())], signal.group());
         }
-        Action::Wait(wait) => {
+        Grouped::Wait(wait) => {
             let flag = at(wait.flag(), &wait.indices());
             let what = Event::Wait { compare: compare(wait.comparison()), unsigned: wait.is_unsigned() };
             let values = [flag, value(wait.value())];
             end_wait(wait, begin(&b, wait.ctx(), what.to_string(), &values, wait.group()));
         }
-        Action::Barrier(barrier) => between(op, &b, Event::Barrier, &[], barrier.group()),
-        Action::Fence(fence) => record_fence(&b, fence),
-        // The timeline leaves out accesses of single threads, packets, and what is a host's.
-        Action::RemoteLoad(_)
-        | Action::RemoteStore(_)
-        | Action::AtomicRmw(_)
-        | Action::AtomicCas(_)
-        | Action::PutPacket(_)
-        | Action::WaitPacket(_)
-        | Action::TryPacket(_)
-        | Action::AsRemote(_)
-        | Action::Alloc(_)
-        | Action::Free(_)
-        | Action::BarrierAll(_)
-        | Action::Check(_)
-        | Action::Print(_)
-        | Action::Fault(_)
-        | Action::TraceBegin(_)
-        | Action::TraceEnd(_) => {}
+        Grouped::Barrier(barrier) => between(op, &b, Event::Barrier, &[], barrier.group()),
+        Grouped::Fence(fence) => record_fence(&b, fence),
+        Grouped::TraceBegin(_) => {}
     }
 }
 

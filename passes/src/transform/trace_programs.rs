@@ -39,7 +39,7 @@ use crate::pass::{Ir, Pass};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{OperationRef, Type, Value, ValueLike, block::BlockArgument, operation::OperationLike};
 use several::record_waits;
-use symm_dialect::ops::{Action, Group, HeapBaseParts, HeapDeltaParts, RmwKind, SymmOp};
+use symm_dialect::ops::{Accessing, Group, HeapBaseParts, HeapDeltaParts, RmwKind, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
 
@@ -99,50 +99,52 @@ struct Record<'c> {
 /// Puts an op between the begin and the end of its record.
 fn record<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
     let b = &Builder::before(op.operation());
-    let Ok(action) = op.question().err().ok_or(()) else { return };
-    let (called, how, flag, value) = match action {
-        Action::RemoteLoad(_) => ("load", String::new(), None, None),
-        Action::RemoteStore(_) => ("store", String::new(), None, None),
-        Action::Get(_) => ("get", String::new(), None, None),
-        Action::Put(_) => ("put", String::new(), None, None),
-        Action::Copy(_) => ("copy", String::new(), None, None),
-        Action::AtomicCas(_) => ("atomic_cas", String::new(), None, None),
-        // A look at flags.
-        Action::AtomicRmw(atomic) if atomic.kind() == RmwKind::Or => return,
-        Action::AtomicRmw(atomic) => match atomic_kind(atomic.kind(), atomic.ptr()) {
-            Some(how) => ("atomic", how.to_owned(), Some(atomic.ptr()), Some(atomic.value())),
-            None => ("atomic", String::new(), None, None),
-        },
-        Action::Signal(signal) => {
-            ("signal", signal.kind().keyword().to_owned(), Some(signal.flag()), Some(signal.value()))
-        }
-        Action::PutSignal(put) => ("put_signal", put.kind().keyword().to_owned(), Some(put.flag()), Some(put.value())),
-        Action::Wait(wait) => {
-            let unsigned = if wait.is_unsigned() { "unsigned " } else { "" };
-            let how = format!("{unsigned}{}", wait.comparison().keyword());
-            ("wait", how, Some(wait.flag()), Some(wait.value()))
-        }
-        Action::PutPacket(put) => ("put_packet", "packet".to_owned(), Some(put.slots()), put.epoch()),
-        Action::WaitPacket(wait) => ("wait_packet", "packet".to_owned(), Some(wait.slots()), wait.epoch()),
-        Action::Barrier(_) => ("barrier", String::new(), None, None),
-        // What takes no time between ranks, what only hosts do, and what a timeline has by other means.
-        Action::AsRemote(_)
-        | Action::TryPacket(_)
-        | Action::Fence(_)
-        | Action::Alloc(_)
-        | Action::Free(_)
-        | Action::BarrierAll(_)
-        | Action::Check(_)
-        | Action::Print(_)
-        | Action::Fault(_)
-        | Action::TraceBegin(_)
-        | Action::TraceEnd(_) => return,
+    let described = match op.accessing() {
+        Some(access) => described(access),
+        // All else takes no time between ranks, is a host's, or has other means.
+        None => matches!(op, SymmOp::Barrier(_)).then(|| ("barrier", String::new(), None, None)),
     };
+    let Some((called, how, flag, value)) = described else { return };
     let what = format!("{called} {}{}{how}", bytes(op), if how.is_empty() { "" } else { " " });
     let (address, peers) = place(b, op, flag);
     let value = value.map_or_else(|| b.i64(0), |value| word_of(b, op, value));
     between(b, op, Record { what, address, peers, value });
 }
+
+/// What a record has of an access: what it is called, how it is done, its flag, and the value of that; `None` for what
+/// only looks.
+fn described<'c: 'a, 'a>(access: Accessing<'c, 'a>) -> Option<Described<'c, 'a>> {
+    Some(match access {
+        Accessing::RemoteLoad(_) => ("load", String::new(), None, None),
+        Accessing::RemoteStore(_) => ("store", String::new(), None, None),
+        Accessing::Get(_) => ("get", String::new(), None, None),
+        Accessing::Put(_) => ("put", String::new(), None, None),
+        Accessing::Copy(_) => ("copy", String::new(), None, None),
+        Accessing::AtomicCas(_) => ("atomic_cas", String::new(), None, None),
+        // A look at flags.
+        Accessing::AtomicRmw(atomic) if atomic.kind() == RmwKind::Or => return None,
+        Accessing::AtomicRmw(atomic) => match atomic_kind(atomic.kind(), atomic.ptr()) {
+            Some(how) => ("atomic", how.to_owned(), Some(atomic.ptr()), Some(atomic.value())),
+            None => ("atomic", String::new(), None, None),
+        },
+        Accessing::Signal(signal) => {
+            ("signal", signal.kind().keyword().to_owned(), Some(signal.flag()), Some(signal.value()))
+        }
+        Accessing::PutSignal(put) => {
+            ("put_signal", put.kind().keyword().to_owned(), Some(put.flag()), Some(put.value()))
+        }
+        Accessing::Wait(wait) => {
+            let unsigned = if wait.is_unsigned() { "unsigned " } else { "" };
+            let how = format!("{unsigned}{}", wait.comparison().keyword());
+            ("wait", how, Some(wait.flag()), Some(wait.value()))
+        }
+        Accessing::PutPacket(put) => ("put_packet", "packet".to_owned(), Some(put.slots()), put.epoch()),
+        Accessing::WaitPacket(wait) => ("wait_packet", "packet".to_owned(), Some(wait.slots()), wait.epoch()),
+        Accessing::TryPacket(_) => return None,
+    })
+}
+
+type Described<'c, 'a> = (&'static str, String, Option<Value<'c, 'a>>, Option<Value<'c, 'a>>);
 
 /// What an atomic does to flags, if its elements are few enough to be some.
 fn atomic_kind(kind: RmwKind, pointer: Value) -> Option<&'static str> {

@@ -21,7 +21,7 @@ use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
-use symm_dialect::ops::{Action, Order, PutPacket, RmwKind, Scope, SymmOp, TryPacket, WaitPacket};
+use symm_dialect::ops::{Accessing, Order, PutPacket, RmwKind, Scope, SymmOp, TryPacket, WaitPacket};
 use symm_dialect::pointer::Pointer;
 
 /// Where packets are sent that may come after others have been received, with no barrier in between.
@@ -37,33 +37,23 @@ pub fn answers<'c: 'a, 'a>(ops: &[SymmOp<'c, 'a>]) -> HashSet<usize> {
 
 /// What an op is to a packet after it: a receipt, or what brings the threads of a program together.
 fn meaning(op: SymmOp) -> Meaning {
-    let Err(action) = op.question() else { return Meaning::Neutral };
-    match action {
-        Action::WaitPacket(_) | Action::TryPacket(_) => Meaning::Access,
-        Action::Signal(op) if op.sem().releases() => Meaning::Fence,
+    let Some(access) = op.accessing() else {
+        return if op.orders() { Meaning::Fence } else { Meaning::Neutral };
+    };
+    match access {
+        Accessing::WaitPacket(_) | Accessing::TryPacket(_) => Meaning::Access,
+        Accessing::Signal(op) if op.sem().releases() => Meaning::Fence,
         // A packet that comes after a receipt has a barrier itself.
-        Action::PutPacket(_) | Action::Wait(_) | Action::PutSignal(_) | Action::Fence(_) | Action::Barrier(_) => {
-            Meaning::Fence
-        }
-        // Atomics have one before a release alone, and copies where they need one; none of the last three is in a
-        // Triton kernel.
-        Action::Signal(_)
-        | Action::AtomicCas(_)
-        | Action::AtomicRmw(_)
-        | Action::Copy(_)
-        | Action::Get(_)
-        | Action::Put(_)
-        | Action::AsRemote(_)
-        | Action::RemoteLoad(_)
-        | Action::RemoteStore(_)
-        | Action::Check(_)
-        | Action::Fault(_)
-        | Action::Print(_)
-        | Action::TraceBegin(_)
-        | Action::TraceEnd(_)
-        | Action::Alloc(_)
-        | Action::BarrierAll(_)
-        | Action::Free(_) => Meaning::Neutral,
+        Accessing::PutPacket(_) | Accessing::Wait(_) | Accessing::PutSignal(_) => Meaning::Fence,
+        // Atomics have one before a release alone, and copies where they need one.
+        Accessing::Signal(_)
+        | Accessing::AtomicCas(_)
+        | Accessing::AtomicRmw(_)
+        | Accessing::Copy(_)
+        | Accessing::Get(_)
+        | Accessing::Put(_)
+        | Accessing::RemoteLoad(_)
+        | Accessing::RemoteStore(_) => Meaning::Neutral,
     }
 }
 
