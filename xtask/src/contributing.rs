@@ -15,10 +15,13 @@ use std::process::Command;
 /// The most places of hand-written code that adding an op or a pass may take, its tests aside.
 const MOST_PLACES: usize = 5;
 
+/// An op that computes, one that does something, and a pass.
+const EXAMPLES: usize = 3;
+
 /// A code block of an example.
 #[derive(Debug, PartialEq)]
 struct Block {
-    /// The heading that it is under.
+    /// The heading that it is under, of the second or third level.
     example: String,
     path: String,
     /// The text in whose line's place it goes; none for a file of its own.
@@ -78,7 +81,10 @@ fn check_places(blocks: &[Block]) -> Result<()> {
     for block in blocks.iter().filter(|block| !block.is_test()) {
         places.entry(&block.example).or_default().insert(&block.path);
     }
-    ensure!(places.len() > 1, "CONTRIBUTING.md has lost an example, or the comments that say where its code goes");
+    ensure!(
+        places.len() == EXAMPLES,
+        "CONTRIBUTING.md has lost an example, or the comments that say where its code goes"
+    );
     for (example, places) in places {
         let count = places.len();
         ensure!(
@@ -95,7 +101,7 @@ fn blocks(page: &str) -> Result<Vec<Block>> {
     let (mut blocks, mut example) = (Vec::new(), String::new());
     let mut lines = page.lines().enumerate();
     while let Some((number, line)) = lines.next() {
-        if let Some(heading) = line.strip_prefix("## ") {
+        if let Some(heading) = line.strip_prefix("## ").or_else(|| line.strip_prefix("### ")) {
             heading.clone_into(&mut example);
         }
         let Some(place) = line.trim().strip_prefix("<!-- into: ").and_then(|line| line.strip_suffix(" -->")) else {
@@ -194,6 +200,8 @@ mod tests {
             text: "x\n  y\n".into(),
         };
         assert_eq!(blocks(page).unwrap(), [block]);
+        let page = "## Adding an op\n\n### One that does something\n\n<!-- into: a.td -->\n```\n```\n";
+        assert_eq!(blocks(page).unwrap()[0].example, "One that does something", "it has places of its own");
         assert!(blocks("<!-- into: a.rs -->\ntext\n").is_err(), "no block");
     }
 
