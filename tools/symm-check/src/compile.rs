@@ -26,14 +26,14 @@ pub fn program(options: &Options) -> anyhow::Result<(Host, Vec<String>)> {
     let guard = symm_tool::crash::guard("symm-check");
     guard.reads_bytes(&source.bytes());
     let mut module = source.parse(&frontend)?;
-    let signature = Signature::of(&module, &options.entry)?;
+    let signature = Signature::of(&module, &options.host.entry)?;
     // Kernels may see the heap's size, and it is that of its addresses here.
     let layout = HeapLayout { num_ranks: options.ranks, heap_size: HEAP, heap_stride: Some(HEAP) };
     set_heap_layout(&mut module, layout);
     let pipeline = format!("symm-check{{strict={} as-written={}}}", options.strict, options.as_written);
     frontend.run_pipeline(&mut module, &pipeline)?;
     let llvm = translate(&module)?;
-    let entry = Entry::symbol(&options.entry);
+    let entry = Entry::symbol(&options.host.entry);
     llvm.keep_only(&entry);
     // Calls of the checker take the time, and not what is between them.
     llvm.optimize(Level::O1)?;
@@ -41,7 +41,7 @@ pub fn program(options: &Options) -> anyhow::Result<(Host, Vec<String>)> {
     ensure_defined(&llvm, &symbols).map_err(|error| declared(error, &module))?;
     let object = llvm.object(llvm.affordable(Level::O1))?;
     let entry = Entry::new(Jit::load(&object, &symbols)?, &entry)?;
-    let prepared = Rc::new(Prepared::new(entry, signature, &options.inputs, &[], &options.args, None)?);
+    let prepared = Rc::new(Prepared::new(entry, signature, &options.host.inputs, &[], &options.host.args, None)?);
     let host: Host = Box::new(move |ctx| {
         let (prepared, slots) = (Rc::clone(&prepared), prepared.slots(ctx));
         Box::new(move || prepared.enter(&slots))

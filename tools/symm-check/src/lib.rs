@@ -99,7 +99,10 @@ fn has_run(remark: &str, front: &Front) -> bool {
 
 /// What the page says that it is of.
 fn title(options: &Options) -> String {
-    let entry = if options.entry == "main" { String::new() } else { format!(", @{}", options.entry) };
+    let entry = match options.host.entry.as_str() {
+        "main" => String::new(),
+        other => format!(", @{other}"),
+    };
     format!("symm-check: {}{entry} on {} ranks", options.file.display(), options.ranks)
 }
 

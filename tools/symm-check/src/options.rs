@@ -1,12 +1,10 @@
 //! The command line.
 
-use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{ArgGroup, Parser};
-use std::ffi::OsString;
 use std::path::PathBuf;
 use symm_checker::check::Schedules;
 use symm_checker::schedule::Schedule;
-use symm_run::options::{bytes, input, pair, ranks};
+use symm_run::options::{HostFunction, bytes, ranks};
 
 /// Find races, missing releases and deadlocks of a symm program, without a GPU.
 ///
@@ -46,19 +44,9 @@ pub struct Options {
     /// How many blocks of a rank fit on its device at once; without it all do.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub blocks: Option<u32>,
-    /// The host function to run.
-    #[arg(long, default_value = "main")]
-    pub entry: String,
-    /// An array argument, from a NumPy file.
-    #[arg(
-        long = "input",
-        value_name = "NAME=FILE.npy",
-        value_parser = OsStringValueParser::new().try_map(|text| input(&text)),
-    )]
-    pub inputs: Vec<(String, OsString)>,
-    /// A scalar argument.
-    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = pair, allow_hyphen_values = true)]
-    pub args: Vec<(String, String)>,
+    /// Which host function runs, and on what.
+    #[command(flatten)]
+    pub host: HostFunction,
     /// Symmetric memory of each rank, with a suffix K, M or G.
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes, allow_hyphen_values = true)]
     pub heap_size: u64,
@@ -118,13 +106,14 @@ impl Options {
             .into_iter()
             .filter_map(|(name, value)| Some((name, value?)))
             .for_each(|(name, value)| option(name, value.to_string()));
-        if self.entry != "main" {
-            option("entry", self.entry.clone());
+        let HostFunction { entry, inputs, args } = &self.host;
+        if entry != "main" {
+            option("entry", entry.clone());
         }
-        for (name, file) in &self.inputs {
+        for (name, file) in inputs {
             option("input", format!("{name}={}", file.display()));
         }
-        for (name, value) in &self.args {
+        for (name, value) in args {
             option("arg", format!("{name}={value}"));
         }
         if self.heap_size != HEAP_SIZE {

@@ -78,7 +78,7 @@ pub fn program(source: &Source, options: &Options, num_ranks: u32, diagnostics: 
     let guard = symm_tool::crash::guard("symm-run");
     guard.reads_bytes(&source.bytes());
     let mut module = source.parse(&frontend)?;
-    let signature = Signature::of(&module, &options.entry)?;
+    let signature = Signature::of(&module, &options.host.entry)?;
     let gpus = gpus(options.driver)?;
     let heap_size = options.heap_size;
     // Where heaps cannot be mapped next to each other, kernels find them in the context table.
@@ -93,7 +93,7 @@ pub fn program(source: &Source, options: &Options, num_ranks: u32, diagnostics: 
         Driver::Cuda => kernels(options, &nvidia_chip(&gpus)?, &frontend, (&module, mapped))?,
         Driver::Hip => kernels(options, &amd_chip(&gpus)?, &frontend, (&module, mapped))?,
     };
-    let entry = Entry::symbol(&options.entry);
+    let entry = Entry::symbol(&options.host.entry);
     let object = host(options, &frontend, &mut module, &entry)?;
     Ok(Image { fingerprint: fingerprint(source), entry, signature, object, kernels })
 }

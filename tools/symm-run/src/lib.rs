@@ -201,7 +201,8 @@ fn prepare(image: Image, options: &Options) -> anyhow::Result<(Prepared, Device)
     let compiled = image.load(options.driver)?;
     let (entry, signature) = (compiled.entry, compiled.signature);
     let limit = options.timeout.map(Duration::from_secs_f64);
-    let prepared = Prepared::new(entry, signature, &options.inputs, &options.outputs, &options.args, limit)?;
+    let prepared =
+        Prepared::new(entry, signature, &options.host.inputs, &options.outputs, &options.host.args, limit)?;
     Ok((prepared, compiled.device))
 }
 
@@ -229,7 +230,7 @@ fn can_run(options: &Options, config: &Config) -> anyhow::Result<()> {
         Ranks::Process(bootstrap) => (bootstrap.rank()..bootstrap.rank() + 1, bootstrap.num_ranks()),
         Ranks::Engine(ranks) => (ranks.rank()..ranks.rank() + 1, ranks.num_ranks()),
     };
-    let inputs = options.inputs.iter().map(|(name, path)| (format!("--input {name}"), Path::new(path)));
+    let inputs = options.host.inputs.iter().map(|(name, path)| (format!("--input {name}"), Path::new(path)));
     let read: Vec<_> = inputs.chain([("the program".to_owned(), options.file.as_path())]).collect();
     output::apart(&options.outputs, options.trace.as_deref(), &read, ranks)?;
     if let Some(path) = options.trace.as_ref().filter(|_| mine.contains(&0)) {
@@ -240,7 +241,7 @@ fn can_run(options: &Options, config: &Config) -> anyhow::Result<()> {
 
 /// Sees that each of the processes that this one starts can read the arrays.
 fn can_be_read_by_all(options: &Options) -> anyhow::Result<()> {
-    for (name, path) in &options.inputs {
+    for (name, path) in &options.host.inputs {
         let path = Path::new(path);
         let own = ["/dev/stdin", "/dev/fd", "/proc/self"].iter().any(|own| path.starts_with(own));
         // What is wrong with a file that cannot be looked at is said where it is read.

@@ -1,7 +1,7 @@
 //! The command line.
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use clap::{Parser, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
@@ -44,16 +44,9 @@ pub struct Options {
     /// Treat this many ranks as one node, even on one host; default: all ranks whose memory is mapped.
     #[arg(long, value_name = "RANKS", value_parser = ranks, requires = "engine", allow_hyphen_values = true)]
     pub domain: Option<u32>,
-    /// The host function to run.
-    #[arg(long, default_value = "main")]
-    pub entry: String,
-    /// An array argument, from a NumPy file.
-    #[arg(
-        long = "input",
-        value_name = "NAME=FILE.npy",
-        value_parser = OsStringValueParser::new().try_map(|text| input(&text)),
-    )]
-    pub inputs: Vec<(String, OsString)>,
+    /// Which host function runs, and on what.
+    #[command(flatten)]
+    pub host: HostFunction,
     /// File for an array result: rank 0's, or every rank's if the name contains {rank}.
     #[arg(
         long = "output",
@@ -61,9 +54,6 @@ pub struct Options {
         value_parser = OsStringValueParser::new().try_map(|text| file(&text)),
     )]
     pub outputs: Vec<(String, OsString)>,
-    /// A scalar argument.
-    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = pair, allow_hyphen_values = true)]
-    pub args: Vec<(String, String)>,
     /// Write a timeline of ranks and blocks, for ui.perfetto.dev.
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
@@ -88,6 +78,24 @@ pub struct Options {
     pub compiled: bool,
 }
 
+/// Which host function runs, and on what; symm-check has the same.
+#[derive(Args)]
+pub struct HostFunction {
+    /// The host function to run.
+    #[arg(long, default_value = "main")]
+    pub entry: String,
+    /// An array argument, from a NumPy file.
+    #[arg(
+        long = "input",
+        value_name = "NAME=FILE.npy",
+        value_parser = OsStringValueParser::new().try_map(|text| input(&text)),
+    )]
+    pub inputs: Vec<(String, OsString)>,
+    /// A scalar argument.
+    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = pair, allow_hyphen_values = true)]
+    pub args: Vec<(String, String)>,
+}
+
 impl Options {
     /// What must be the same on all ranks, because it changes the program, with its name. The bootstrap itself compares
     /// what the ranks create: heaps, devices, traces.
@@ -95,7 +103,7 @@ impl Options {
     pub fn of_the_program(&self) -> Vec<(String, String)> {
         let flag = |given: bool| given.then(|| "given".to_owned());
         let options = [
-            ("--entry", Some(self.entry.clone())),
+            ("--entry", Some(self.host.entry.clone())),
             ("--engine", self.engine.clone()),
             ("--domain", self.domain.map(|ranks| ranks.to_string())),
             ("--strict", flag(self.strict)),
@@ -103,7 +111,7 @@ impl Options {
             ("--timeout", self.timeout.map(|seconds| format!("{seconds} seconds"))),
         ];
         let options = options.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        let args = self.args.iter().map(|(name, value)| (format!("--arg {name}"), value.clone()));
+        let args = self.host.args.iter().map(|(name, value)| (format!("--arg {name}"), value.clone()));
         options.chain(args).collect()
     }
 }
@@ -119,11 +127,7 @@ pub enum Driver {
     Hip,
 }
 
-/// Reads an option's value; symm-check has the same.
-///
-/// # Errors
-/// What it takes, as text.
-pub fn pair(text: &str) -> Result<(String, String), String> {
+fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name.into(), value.into())),
         _ => Err("takes NAME=VALUE".into()),
@@ -141,11 +145,7 @@ fn file(text: &OsStr) -> Result<(String, OsString), &'static str> {
 }
 
 /// A name and a file that is read, whose name need not be UTF-8.
-/// Reads an option's value; symm-check has the same.
-///
-/// # Errors
-/// What it takes, as text.
-pub fn input(text: &OsStr) -> Result<(String, OsString), &'static str> {
+fn input(text: &OsStr) -> Result<(String, OsString), &'static str> {
     let (name, path) = file(text)?;
     if path == "-" { Err("takes a file; standard input is /dev/stdin") } else { Ok((name, path)) }
 }
