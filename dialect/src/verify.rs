@@ -104,13 +104,17 @@ pub fn verify_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, attrib
         let integer = IntegerAttribute::try_from(attribute).ok();
         integer.filter(|integer| integer_width(integer.r#type()) == Some(width)).map(|integer| integer.value())
     };
+    let engines;
     let complaint = match name {
         NUM_RANKS_ATTRIBUTE if integer(32).is_none_or(|ranks| ranks <= 0) => "an i32 above 0",
         HEAP_STRIDE_ATTRIBUTE if integer(64).is_none_or(|stride| stride <= 0 || stride % HEAP_ALIGNMENT != 0) => {
             "an i64 in bytes, above 0 and a multiple of 2 MiB (T4, T5)"
         }
         HEAP_SIZE_ATTRIBUTE if integer(64).is_none_or(|size| size <= 0) => "an i64 in bytes, above 0",
-        ENGINE_ATTRIBUTE if !is_engine(attribute) => "the name of an engine, \"openshmem\" or \"nvshmem\" (N1)",
+        ENGINE_ATTRIBUTE if !is_engine(attribute) => {
+            engines = format!("the name of an engine, {} (N1)", ENGINES.map(|name| format!("{name:?}")).join(" or "));
+            &engines
+        }
         TABLE_IN_HEAP_ATTRIBUTE if !attribute.is_unit() || !has_fixed_range(op) => {
             "a unit, on a module with 'symm.num_ranks' and 'symm.heap_stride' (T5)"
         }

@@ -201,8 +201,7 @@ fn prepare(image: Image, options: &Options) -> anyhow::Result<(Prepared, Device)
     let compiled = image.load(options.driver)?;
     let (entry, signature) = (compiled.entry, compiled.signature);
     let limit = options.timeout.map(Duration::from_secs_f64);
-    let prepared =
-        Prepared::new(entry, signature, &options.host.inputs, &options.outputs, &options.host.args, limit)?;
+    let prepared = Prepared::new(entry, signature, &options.host.inputs, &options.outputs, &options.host.args, limit)?;
     Ok((prepared, compiled.device))
 }
 
