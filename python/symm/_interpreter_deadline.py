@@ -62,7 +62,8 @@ def timed_out(world, located, clock, waited):
     kernel, program = kernel_name(), tuple(int(number) for number in interpreter_semantic.builder.grid_idx)
     rank = world.get_rank()
     home, members = world._place()
-    others = tuple(_standing(home, each, other) for other, each in enumerate(members) if other != rank)
+    others = enumerate(members)
+    others = tuple(Standing.of(home.bases[each]).describe(other) for other, each in others if other != rank)
     message = f"kernel {kernel}: rank {rank}, program {program} has waited {clock.seconds:g} s for {text}"
     message += "".join(f"\n  {each}" for each in others)
     details = kernel, rank, program, flag, expected, seen, others
@@ -78,9 +79,3 @@ def kernel_name():
             names.append(executor.fn.__name__)
         frame = frame.f_back
     return names[-1] if names else "unknown"
-
-
-def _standing(world, number, rank):
-    """What another rank waits for, which is number `number` in the World."""
-    standing = Standing.of(world.bases[number])
-    return f"rank {rank}: {standing.text}" if standing.waits or standing.meets else f"rank {rank} is not waiting"

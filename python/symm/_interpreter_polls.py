@@ -63,11 +63,28 @@ def check_mask(found, over, waited):
 
 class Polls(threading.local):
     """What a kernel polls by: by the place in its code what an atomic was given and has found, and since when; and the
-    World of the kernel, where that has a time-out.
+    World of the kernel, where that has a time-out. `kernel` is its name, and `are_told` whether other ranks know that
+    it polls.
     """
 
     def __init__(self):
         self.found, self.written, self.world = {}, 0, None
+        self.kernel, self.are_told = "", False
+
+    def tell(self, where):
+        """Other ranks are to know that this one polls."""
+        if not self.are_told:
+            self.are_told = True
+            file, line = where.f_code.co_filename, where.f_lineno
+            program = tuple(interpreter_semantic.builder.grid_idx)
+            _do(f"polls: program {program}, {file}:{line}: kernel {self.kernel}")
+
+    def forget(self):
+        """What was polled by is over."""
+        self.found.clear()
+        if self.are_told:
+            self.are_told = False
+            _do(f"runs kernel {self.kernel}" if self.kernel else "")
 
 
 polls = Polls()
@@ -85,14 +102,25 @@ def _launched(run):
 
     @functools.wraps(run)
     def wrapper(kernel, *args, **keywords):
-        before, polls.world = polls.world, _watched((*args, *keywords.values()))
-        polls.found.clear()
+        before = polls.world, polls.kernel
+        polls.forget()
+        polls.world, polls.kernel = _watched((*args, *keywords.values())), kernel.fn.__name__
+        _do(f"runs kernel {polls.kernel}")
         try:
             return run(kernel, *args, **keywords)
         finally:
-            polls.world = before
+            polls.forget()
+            polls.world, polls.kernel = before
+            _do(f"runs kernel {polls.kernel}" if polls.kernel else "")
 
     return wrapper
+
+
+def _do(text):
+    """What this rank does, for all ranks to see."""
+    for world in _open.worlds:
+        if (standing := world._standing()) is not None:
+            standing.do(text)
 
 
 def _watched(args):
@@ -114,17 +142,15 @@ def _watched(args):
 def heard(name):
     """A kernel does something that others may hear of: what it has polled by is over."""
     if name not in QUIET:
-        polls.found.clear()
+        polls.forget()
 
 
 def polled(operands, attributes, old, is_there, late):
     """An op has found `old`: an error, which `late` makes, where its loop has found nothing else for longer than it
     may. Where what it looks for `is_there`, the loop ends.
     """
-    if "deadline" not in operands:
-        return
     if polls.written != _interpreter_memory.State.written:
-        polls.found.clear()
+        polls.forget()
         polls.written = _interpreter_memory.State.written
     frames = _frames()
     names = ("ptr", "slots", "rank", "value", "expected", "epoch", "mask")
@@ -136,10 +162,12 @@ def polled(operands, attributes, old, is_there, late):
         polls.found.pop(place, None)
     elif before != key:
         if before is not None:
-            polls.found.clear()
+            polls.forget()
         polls.found[place] = key, Clock(operands, attributes)
-    elif clock.is_over() and any(_is_in_while(frame.f_code.co_filename, frame.f_lineno) for frame in frames):
-        raise late(clock)
+    elif any(_is_in_while(frame.f_code.co_filename, frame.f_lineno) for frame in frames):
+        if clock.is_over():
+            raise late(clock)
+        polls.tell(frames[0])
 
 
 def polled_by_ours(operands, attributes, words, old, located):

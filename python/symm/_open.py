@@ -56,8 +56,8 @@ def point(each, address):
     Memory(word, 8, each.rank.hold()).tensor(each.device, torch().int64, (1,)).fill_(address)
 
 
-# A Standing lies where a heap on a GPU has its table, and one on the CPU has nothing; these are the bytes of its text.
-TEXT_BYTES = 1024
+# A Standing lies where a heap on a GPU has its table, and one on the CPU has nothing; these are the bytes of its texts.
+TEXT_BYTES, DOES_BYTES = 1024, 512
 
 
 class Standing(ctypes.Structure):
@@ -70,6 +70,7 @@ class Standing(ctypes.Structure):
         ("meetings", ctypes.c_int64),
         ("looks", ctypes.c_int64),
         ("bytes", ctypes.c_char * TEXT_BYTES),
+        ("does", ctypes.c_char * DOES_BYTES),
     )
 
     @staticmethod
@@ -80,6 +81,16 @@ class Standing(ctypes.Structure):
     @property
     def text(self):
         return self.bytes.decode(errors="replace")
+
+    def describe(self, rank):
+        """What the rank of this number does, for messages."""
+        if self.waits or self.meets:
+            return f"rank {rank}: {self.text}"
+        return f"rank {rank} {self.does.decode(errors='replace') or 'is in no kernel'}"
+
+    def do(self, text):
+        """What the rank does while it does not wait; nothing where it is in no kernel."""
+        self.does = text.encode()[: DOES_BYTES - 1]
 
     def state(self):
         """What is the same as long as the rank waits for the same; and last how often it has looked."""

@@ -163,7 +163,7 @@ class WaitTimeoutError(LocatedError, TimeoutError):
     `kernel` is the kernel's name, and `file` and `line` are the wait's; `rank` and `program`, its numbers along the
     axes of the grid, say who waited. `flag` is the element and the tensor that it waited for. `expected` is the value
     that it was compared with, and `seen` the one that was there. `others` has a text for each other program and rank:
-    what it waits for. Each is None where it is not known.
+    what it waits for, or does. Each is None where it is not known.
     """
 
     def __init__(

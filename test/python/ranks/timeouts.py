@@ -126,6 +126,19 @@ def helper(world, flags):
 
 
 @triton.jit
+def beside_a_poll(world, flags, slots):
+    st.wait(world, flags + 2, 3)  # wait
+
+
+@triton.jit
+def until_told(world, flags):
+    while tl.atomic_add(flags, 0) == 0:
+        while not st.test(world, flags + 7, 1):  # polls
+            pass
+        st.signal(world, flags, 1, st.rank(world))
+
+
+@triton.jit
 def patient(world, flags, slots):
     """No time-out: the last rank takes its time."""
     st.wait(world, flags, 1)
@@ -152,6 +165,7 @@ FLAGS = {
     "trying_several": ("element 4 of World.zeros: torch.int64, (64,) (made at ", 7, 0),
     "testing": ("element 1 of World.zeros: torch.int32, (8,) (made at ", 2, 0),
     "put_signalled": ("element 3 of World.zeros: torch.int32, (8,) (made at ", 1, 0),
+    "beside_a_poll": ("element 2 of World.zeros: torch.int32, (8,) (made at ", 3, 0),
     "in_a_helper": ("element 5 of World.zeros: torch.int32, (8,) (made at ", 1, 0),
 }
 
@@ -208,6 +222,11 @@ def check(error, kernel):
     assert "made at " not in flag or f"made at {__file__}:{MADE})" in error.flag or "int64" in flag, error
     assert isinstance(error, TimeoutError) and isinstance(error, symm.SymmError)
     assert len({text.split()[1].rstrip(",:") for text in error.others} - {str(error.rank)}) == ranks - 1, error
+    if not on_gpu:
+        line = next(n for n, line in enumerate(LINES, 1) if line.endswith("# polls"))
+        polls = f"polls: program (0, 0, 0), {__file__}:{line}: kernel until_told"
+        last = polls if case == "beside_a_poll" else "is in no kernel"
+        assert error.others[-1] == f"rank {ranks - 1} {last}", error
 
 
 def main():
@@ -225,6 +244,8 @@ def main():
                     world.check()
                     time.sleep(0.05)
             assert raised.value.rank != me
+        elif case == "beside_a_poll":
+            until_told[(1,)](world, flags)
         else:
             while flags[7].item() == 0 and time.monotonic() < begun + 60:
                 time.sleep(0.05)
