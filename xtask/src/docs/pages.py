@@ -14,6 +14,10 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).parents[3]
 LINK = re.compile(r"(\]\()([^)\s]+?)(#[^)]*)?(\))")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+# Code in a line of text, and its words with hyphens that fit on a line of a phone.
+INLINE_CODE = re.compile(r"<code>[^<\n]*</code>")
+HYPHENATED = re.compile(r"(?<![^\s>])[^\s<>]*-[^\s<>]*(?![^\s<])")
+LONGEST = 36
 LANGUAGES = {".rs": "rust", ".py": "python", ".c": "c", ".h": "c", ".cu": "cuda", ".json": "json"}
 # The front page of the repository is not a page of the book: the book has its own.
 RENAMED = {"README.md": "index.md"}
@@ -97,3 +101,12 @@ def on_page_markdown(markdown, page, config, files):
         pieces += [LINK.sub(rewrite, markdown[end : fence.start()]), fence[0]]
         end = fence.end()
     return "".join(pieces) + LINK.sub(rewrite, markdown[end:])
+
+
+def on_page_content(html, page, config, files):
+    """A browser may end a line after a hyphen: keep an option or a pass's name in one piece."""
+
+    def keep(word):
+        return f'<span class="word">{word[0]}</span>' if len(word[0]) <= LONGEST else word[0]
+
+    return INLINE_CODE.sub(lambda code: HYPHENATED.sub(keep, code[0]), html)
