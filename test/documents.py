@@ -30,9 +30,9 @@ ELSEWHERE = {"docs/how-it-works.md", "CONTRIBUTING.md"}
 # Tests that run the programs of pages, and how they name one.
 PAGES_OF = {"test/python/test_ranks.py": "run_from_page", "test/python/with_torch/test_pages.py": "blocks"}
 PAGES_OF["test/python/test_check.py"] = "run_from_page"
-# Commands that install something, or run what the user has; `oshrun` is for test/nodes.py.
+# Commands that are not run: they install something or run the user's own files. test/nodes.py tests `oshrun`.
 OF_OTHERS = {"pip", "python3 -m venv", "apt-get", "oshrun"}
-# Options of a launcher; what follows the script is the script's.
+# A launcher's option, the script, and the script's own arguments.
 TORCHRUN = re.compile(r"--nproc-per-node \d+ (\S+)(.*)")
 
 
