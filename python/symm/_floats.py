@@ -39,7 +39,7 @@ def put_floats(
     """Sends `value` to cleared `slots` of `rank`, as floats that show by themselves that they have come: whoever
     receives a line has its value.
 
-    It orders nothing else: other writes of this program may arrive later. All values arrive as they are but one:
+    It orders nothing else: other writes of this program may arrive later. All values but one arrive unchanged:
     where 4 bytes (8 of fp64) have all bits set, which is a NaN, they arrive without the highest bit, as another NaN.
 
     `value` is a block of floats of a multiple of 16 bytes, row by row from the line of 16 bytes that `slots` points to
@@ -75,7 +75,7 @@ def clear_floats(
 ) -> None:
     """Clears the local `slots` of a value of this `shape` and `dtype`, which this rank has received.
 
-    They may be written again by who knows that they are clear: by a signal after it, or by a packet or floats that this
+    A rank that knows that they are clear may write them again: from a signal after it, or a packet or floats that this
     rank sends to the writer in a later launch. So two buffers in turn are enough where ranks send to each other and
     each launch clears what it has received, but not around a ring of more than two.
     """

@@ -196,7 +196,7 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
         meet(self, self._memory.address + RESERVED_BYTES, stream)
 
     def check(self) -> None:
-        """An error when another rank of the World has failed, or a wait in a kernel has taken too long."""
+        """Raises an error if another rank of the World failed, or a wait in a kernel took too long."""
         self.world.check()
 
     def _synchronize(self):

@@ -333,7 +333,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
             raise raised[0]
 
     def check(self) -> None:
-        """An error when another rank has failed, a wait in a kernel took too long, or a kernel has left its tensors."""
+        """Raises an error if another rank failed, a wait in a kernel took too long, or a kernel left its tensors."""
         _exits.forget()
         self.rank.check()
         for each in (self, *(team for team in teams if team.world is self)):

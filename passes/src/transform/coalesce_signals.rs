@@ -22,7 +22,7 @@
 //!
 //! Why this is right: nothing between the two signals touches memory, so the merged program does what the original does
 //! when both arrive at the same moment: every behaviour of the merged program is one of the original. What is lost is
-//! the value in between, which somebody might have seen. No wait can rely on seeing it, not even one with `eq`: it
+//! the value in between, which a wait might have seen. No wait can rely on seeing it, not even one with `eq`: it
 //! polls from time to time, and nothing holds the second signal back until it has. Both release the same accesses, so
 //! one signal with the stronger order is enough. With `group block` (or `warp`) both signals are the group's, and the
 //! merged one makes the barrier (O3).

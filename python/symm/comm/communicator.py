@@ -46,7 +46,7 @@ class Communicator:
     and all ranks' next calls raise CollectiveTimeoutError, until all have called `recover`. AMD GPUs have no time-out.
 
     With `domain`, every `domain` consecutive ranks form a domain: rank r is in domain r // domain. Ranks of other
-    domains are reached by puts and signals only, and no kernel loads from them. All calls but `all_to_all_v` go in a
+    domains are reached by puts and signals only, and no kernel loads from them. All calls but `all_to_all_v` use a
     hierarchy where the model expects that to be faster: in steps within each domain and between domains. Smaller floats
     are then rounded after the sums of each step. Such a communicator takes `staging` three times, by default no more
     than without domains.
@@ -189,7 +189,7 @@ class Communicator:
         each rank, one rank's after the other's. `out` gets the rows of all ranks, in the order of the ranks; rows that
         do not fit are dropped. Returns how many rows each rank sent, dropped ones included, int64 on the device.
 
-        A count below 0 is taken for 0, and rows after the last one of `tensor` are not sent. With `check` both are an
+        A count below 0 is taken as 0, and rows after the last one of `tensor` are not sent. With `check` both are an
         ArgumentError, and the other ranks get a CallMismatchError.
         """
         call = "all_to_all_v"

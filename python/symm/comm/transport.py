@@ -226,8 +226,8 @@ class NodeTransport(P2pTransport):
 class NetworkTransport(P2pTransport):
     """The transport between hosts: its peers are only put to, signalled and waited for.
 
-    Messages are put from memory of the sender, half as much as the rings have, in addition to `staging`. It is used
-    again when its part of a message has left. No message is a packet.
+    Messages are put from memory of the sender, half as much as the rings take, in addition to `staging`. Each part of
+    it is reused when what it held has left. No message is sent as packets.
     """
 
     kind = LinkKind.NETWORK

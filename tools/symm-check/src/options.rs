@@ -30,10 +30,10 @@ use symm_run::options::{HostFunction, bytes, ranks};
 pub struct Options {
     /// The program: MLIR text or bytecode; '-' is standard input.
     pub file: PathBuf,
-    /// How many ranks.
+    /// Number of ranks.
     #[arg(short = 'n', long, default_value = "2", value_parser = ranks, allow_hyphen_values = true)]
     pub ranks: u32,
-    /// The most threads of a block; a launch that asks for more gets this many.
+    /// The largest number of threads in a block; a launch that asks for more gets this many.
     #[arg(
         long,
         value_name = "N",
@@ -41,7 +41,7 @@ pub struct Options {
         allow_negative_numbers = true,
     )]
     pub threads: Option<u32>,
-    /// How many blocks of a rank fit on its device at once; without it all do.
+    /// How many blocks of a rank fit on its device at once; default: all.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub blocks: Option<u32>,
     /// Which host function runs, and on what.
@@ -78,7 +78,7 @@ pub struct Options {
     /// The most steps of one execution; one that takes more is given up.
     #[arg(long, value_name = "N", default_value = "1000000", allow_negative_numbers = true)]
     pub steps: usize,
-    /// Check what is written, and not what the compiler makes of it: nothing is repaired or merged.
+    /// Check the program as written, not what the compiler makes of it: nothing is repaired or merged.
     #[arg(long)]
     pub as_written: bool,
     /// Report an error where the compiler would repair a memory order or a scope.
@@ -87,7 +87,7 @@ pub struct Options {
     /// Write the report as JSON.
     #[arg(long)]
     pub json: bool,
-    /// Write the report as a page for a browser, too, with each finding's execution drawn.
+    /// Also write the report as a page for a browser, which draws each finding's execution.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Findings that are allowed: lines of PLACE KIND REASON; '-' is standard input.
