@@ -19,7 +19,8 @@ def Symm_Dialect : Dialect {
     copy of the object. The ops say what happens; the passes choose addresses, access widths, orders, scopes and
     barriers.
 
-    Rules that verifiers, lowerings and tests refer to by label:
+    Rules that verifiers, lowerings and tests refer to by label.
+    [The memory model](../memory-model.md) explains O1 to P1.
 
     - **T1** A symmetric pointer is an address inside the current rank's heap.
       `as_remote(p, r) = p - base[me] + base[r]`.
