@@ -34,6 +34,12 @@ from ._tiles import TensorView, Tile, TileView, make_tensor_view
 # From the module of this name, so that the name is the function: a later `import symm.iris.iris` leaves it that.
 from .iris import Iris, iris
 
+if TYPE_CHECKING:
+    from . import ccl as ccl
+    from . import context as context
+    from . import experimental as experimental
+    from . import gluon as gluon
+
 __all__ = [
     "DEBUG",
     "ERROR",

@@ -5,6 +5,7 @@ A tensor view is a matrix with strides, a tile a block of it: its place, its siz
 
 import functools
 import inspect
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import triton
 import triton.language as tl
@@ -15,24 +16,34 @@ from triton.runtime.jit import JITCallable
 from .._carrier import shown
 from ._aggregates import described, refused
 
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
-def _method(function):
+    # A value of the kernel, and a constant.
+    Value: TypeAlias = core.tensor | int
+    Constant: TypeAlias = core.constexpr | int
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Class = TypeVar("Class", bound=type)
+
+
+def _method(function: Function) -> Function:
     """A function of a kernel as a method of an aggregate, which takes no other ones.
 
     What Triton's interpreter runs instead of a function of a kernel is none to it.
     """
-    made = triton.jit(function)
+    made: Any = triton.jit(function)
     if isinstance(made, JITCallable):
         return made
 
     @functools.wraps(function)
-    def interpreted(*args, **keywords):
+    def interpreted(*args: Any, **keywords: Any) -> Any:
         return made(*args, **keywords)
 
-    return interpreted
+    return interpreted  # type: ignore[return-value]
 
 
-def _aggregate(cls):
+def _aggregate(cls: Class) -> Class:
     """Makes a class of fields and methods an aggregate of Triton, constructed from its fields."""
     kinds = dict(cls.__annotations__)
 
@@ -78,6 +89,10 @@ class TileView:
     block_m: core.constexpr
     block_n: core.constexpr
 
+    if TYPE_CHECKING:
+
+        def __init__(self, pid_m: Value, pid_n: Value, block_m: Constant, block_n: Constant) -> None: ...
+
     @_method
     def indices(self):
         rows = self.pid_m * self.block_m + tl.arange(0, self.block_m)
@@ -99,6 +114,10 @@ class Tile:
     block_n: core.constexpr
     data: core.tensor
 
+    if TYPE_CHECKING:
+
+        def __init__(self, pid_m: Value, pid_n: Value, block_m: Constant, block_n: Constant, data: Value) -> None: ...
+
     @_method
     def indices(self):
         rows = self.pid_m * self.block_m + tl.arange(0, self.block_m)
@@ -119,6 +138,10 @@ class TensorView:
     N: core.tensor
     stride_m: core.tensor
     stride_n: core.tensor
+
+    if TYPE_CHECKING:
+
+        def __init__(self, ptr: core.tensor, M: Value, N: Value, stride_m: Value, stride_n: Value) -> None: ...
 
     @_method
     def tile_ptr_from_indices(self, rows, columns, block_m=None, block_n=None):

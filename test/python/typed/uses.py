@@ -60,9 +60,23 @@ def so_have_those_of_iris(heap_bases, p, q, peer, B: tl.constexpr):
     iris.all_gather(p, q)  # wrong: Module has no attribute "all_gather"
 
 
+@triton.jit
+def so_have_its_tiles(p, M, N, BM: tl.constexpr, BN: tl.constexpr):
+    tile = iris.Tile(tl.program_id(0), 0, BM, block_n=64, data=tl.zeros((BM, 64), tl.float32))
+    rows, columns, mask = iris.TileView(tile.pid_m, tile.pid_n, tile.block_m, BN).layout(M, N)
+    pointers, inside = iris.TensorView(p, M, N, N, 1).tile_ptr(tile)
+    tl.store(pointers, tile.data, mask=inside & mask)
+
+    iris.Tile(0, 0, BM, BN)  # wrong: Missing positional argument "data" in call to "Tile"
+    iris.TileView(0, 0, BM, block_k=BN)  # wrong: Unexpected keyword argument "block_k" for "TileView"
+    tile.layout(M)  # wrong: Missing positional argument "N" in call to "layout" of "Tile"
+    tile.values()  # wrong: "Tile" has no attribute "values"
+
+
 def iris_has_a_typed_host() -> int:
     shmem: iris.Iris = iris.iris(1 << 28)
     shmem.barrier(stream=None)
+    print(iris.context, iris.experimental, iris.gluon, iris.ccl)
     shmem.barier()  # wrong: "Iris" has no attribute "barier"
     return shmem.device  # wrong: Incompatible return value type (got "str", expected "int")
 
