@@ -104,6 +104,9 @@ class Streams:
         to, source = ends
         if to is None or source is None:
             return self._copied_far(call, src, dst, rank, stream)
+        self._copy(to, source, stream)
+
+    def _copy(self, to, source, stream):
         with on(stream):
             to.copy_(source)
 

@@ -7,11 +7,11 @@ import difflib
 import inspect
 import os
 import sys
-import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, CheckError, UnsupportedError
+from . import _place
 from ._report import Allowed, Command, Finding, Place, Report
 
 if TYPE_CHECKING:
@@ -281,14 +281,13 @@ def _explain(checking, error):
     """Adds whose exception it is, and for what the interpreter cannot run its line."""
     rank, kernel, grid, raised = checking.error
     who = "host" if kernel is None else f"program {', '.join(map(str, grid[0]))} of kernel {kernel}"
-    cause = raised
-    while cause is not None:
-        if isinstance(cause, NotImplementedError):
-            place = checking.sites.of(traceback.walk_tb(cause.__traceback__), kernel).rsplit(":", 1)[0]
-            message = f"{place}: symm.check: rank {rank}, {who}: Triton's interpreter cannot run this: {cause}"
-            unsupported = UnsupportedError(message)
-            unsupported.found = getattr(error, "found", None)
-            raise unsupported from error
-        cause = cause.__cause__
+    errors = _place.causes(raised)
+    place = checking.sites.of(errors, kernel).rsplit(":", 1)[0]
+    unable = next(filter(_place.is_unable, errors), None)
+    if unable is not None:
+        message = f"{place}: symm.check: rank {rank}, {who}: Triton's interpreter cannot run this: {unable}"
+        unsupported = UnsupportedError(message)
+        unsupported.found = getattr(error, "found", None)
+        raise unsupported from error
     if sys.version_info >= (3, 11):
-        error.add_note(f"symm.check: raised by rank {rank}, {who}")
+        error.add_note(f"symm.check: raised by rank {rank}, {who}, at {place}")

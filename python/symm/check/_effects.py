@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 
 import numpy as np
@@ -227,6 +228,32 @@ def spread(found, pointers, mask, masked=0):
     values = np.full(pointers.data.shape, masked, found.dtype)
     values[on] = found
     return values
+
+
+def host_copy(self, to, source, stream):
+    """`World.put` or `get`: a read of all of it, and a write."""
+    ends = source, to
+    width = math.gcd(8, *(tensor.element_size() for tensor in ends))
+    if all(tensor.is_contiguous() for tensor in ends):
+        # As few words as there are.
+        sizes = (tensor.numel() * tensor.element_size() for tensor in ends)
+        width = math.gcd(8, *sizes, *(tensor.data_ptr() for tensor in ends))
+    read, written = (words(tensor, width) for tensor in ends)
+    if read.size:
+        ask("read", contiguous(read), None, width)
+        data = b"".join(ctypes.string_at(address, width) for address in read.tolist())
+        ask("write", contiguous(written), None, width, data)
+
+
+def words(tensor, width):
+    """The addresses of a tensor's words of this many bytes."""
+    size, offsets = tensor.element_size(), np.zeros((), np.int64)
+    if tensor.is_contiguous():
+        size *= tensor.numel()
+    else:
+        for count, stride in zip(tensor.shape, tensor.stride(), strict=True):
+            offsets = np.add.outer(offsets, np.arange(count) * stride * size)
+    return np.add.outer(offsets, np.arange(0, size, width)).ravel().astype(np.uint64) + np.uint64(tensor.data_ptr())
 
 
 def until(self, look, kind, ctx, waited):

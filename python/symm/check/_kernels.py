@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import inspect
 
 import numpy as np
@@ -10,6 +11,7 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import GridExecutor, InterpretedFunction, InterpreterBuilder, TensorHandle
 
 from .. import _interpreter, _open
+from .._streams import Streams
 from . import _effects, _heaps, _program, _tuned
 
 ORDERS = {"RELAXED": "relaxed", "ACQUIRE": "acquire", "RELEASE": "release", "ACQUIRE_RELEASE": "acq_rel"}
@@ -38,6 +40,11 @@ def checked():
     change(_interpreter.Interpreter, "until", _effects.until)
     change(_interpreter, "in_kernel", _in_kernel(_interpreter.in_kernel))
     change(_open, "join", _joining(_open.join))
+    change(Streams, "_copy", _either(_effects.host_copy, Streams._copy))
+    options = interpreter.interpreter_builder.options
+    # Overflows are asserted, too, where they are not left out.
+    asserting = dataclasses.replace(options, debug=True, sanitize_overflow=False)
+    change(interpreter.interpreter_builder, "options", asserting)
     try:
         with _tuned.tuned_by_each():
             yield
@@ -104,9 +111,9 @@ def launch(executor, *args, **kwargs):
     width, height, depth = grid
     numbers = [(x, y, z) for z in range(depth) for y in range(height) for x in range(width)]
     run = task.execution
-    first = run.launch(task.rank, len(numbers))
+    first, place = run.launch(task.rank, len(numbers)), task.place()
     for task_number, number in enumerate(numbers, first):
-        run.waiting[task_number] = task.rank, fn.__name__, _body(fn, converted), (number, grid)
+        run.waiting[task_number] = task.rank, fn.__name__, _body(fn, converted), (number, grid), place
     task.regions += _heaps.private(task, _tensors(task, given))
     task.ask(("launch", first, len(numbers)), ("join", first, len(numbers)))
     executor._restore_args_dev(args, hosts, kwargs, host_kwargs)

@@ -6,6 +6,7 @@ import importlib.util
 import linecache
 import sys
 import sysconfig
+import traceback
 from functools import cache
 from pathlib import Path
 
@@ -40,6 +41,12 @@ def _user_frame(end=None):
     return None if frame is None or frame.f_code is end else frame
 
 
+def place_of(end=None):
+    """That frame's function, line and instruction; None where there is none."""
+    frame = _user_frame(end)
+    return None if frame is None else (frame.f_code, frame.f_lineno, frame.f_lasti)
+
+
 class Sites:
     """Places as the checker has them, FILE:LINE:COLUMN, and what is known of each."""
 
@@ -48,24 +55,27 @@ class Sites:
         self.ends: dict[str, int] = {}
         self.known: dict[tuple, str] = {}
         # Where symm.check was called, which is what hosts do that run no function of the user's.
-        frame = _user_frame()
-        self.caller = (frame.f_code, frame.f_lineno, frame.f_lasti) if frame else (Sites.here.__code__, 0, -1)
+        self.caller = place_of() or (Sites.here.__code__, 0, -1)
 
-    def here(self, kernel, end):
+    def here(self, task, end):
         """Where the calling task is; the function with the code `end` has called it."""
-        frame = _user_frame(end)
-        place = (frame.f_code, frame.f_lineno, frame.f_lasti) if frame else self.caller
-        return self._of(*place, kernel)
+        kernel = task.kernel
+        if (place := place_of(end)) is not None:
+            return self._of(*place, kernel)
+        # In a kernel of the package itself: where the host has launched it.
+        return self._of(*(task.launched or self.caller), kernel, is_in_kernel=False)
 
-    def of(self, walked, kernel):
-        """The innermost place of a traceback that is the user's."""
+    def of(self, errors, kernel):
+        """The innermost place that is the user's, of the tracebacks of an exception and its causes."""
+        walked = [place for error in errors for place in traceback.walk_tb(error.__traceback__)]
         places = [(frame.f_code, line, -1) for frame, line in walked if not _is_ours(frame.f_code.co_filename)]
-        return self._of(*(places or [self.caller])[-1], kernel)
+        own = [place for place in places if not _is_of_others(place[0].co_filename)]
+        return self._of(*(own or places or [self.caller])[-1], kernel)
 
-    def _of(self, code, line, at, kernel):
+    def _of(self, code, line, at, kernel, is_in_kernel=True):
         key = code, line, at, kernel
         if key not in self.known:
-            column, end = _columns(code, line, at, kernel)
+            column, end = _columns(code, line, at, kernel if is_in_kernel else None)
             site = f"{code.co_filename}:{line}:{column}"
             self.known[key], self.ends[site] = site, end
             names = self.kernels.setdefault(site, [])
@@ -86,6 +96,23 @@ def _columns(code, line, at, kernel):
     head = linecache.getline(code.co_filename, code.co_firstlineno)
     moved = len(head) - len(head.lstrip()) if kernel is not None and head.lstrip().startswith("def ") else 0
     return column + moved + 1, (end_column + moved if end == line else last)
+
+
+def causes(error):
+    """An exception, and what it was raised from."""
+    found = []
+    while error is not None and error not in found:
+        found.append(error)
+        error = error.__cause__
+    return found
+
+
+def is_unable(error):
+    """Whether Triton says that its interpreter has no such op; a program may raise such an exception, too."""
+    if not isinstance(error, NotImplementedError):
+        return False
+    *_, (innermost, _) = traceback.walk_tb(error.__traceback__)
+    return innermost.f_code.co_filename.startswith(_triton())
 
 
 def is_importing(thread):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-import traceback
 from typing import Any
 
 from .. import _open
@@ -74,7 +73,7 @@ class Execution:
     def resume(self, number, answers, asks):
         """Lets a task run until it says what it does next; None where it has ended."""
         if number not in self.tasks:
-            rank, *rest = self.waiting.pop(number, (number, None, self.program.function, None))
+            rank, *rest = self.waiting.pop(number, (number, None, self.program.function, None, None))
             self.tasks[number] = Task(self, rank, *rest)
         return self.tasks[number].resume(answers, asks)
 
@@ -90,10 +89,13 @@ class Execution:
 
 
 class Task:
-    """A thread: of a rank's host, or of a program of a kernel, which has a `grid` (its number, and the grid's size)."""
+    """A thread: of a rank's host, or of a program of a kernel, which has a `grid` (its number, and the grid's size)
+    and was `launched` at a place.
+    """
 
-    def __init__(self, execution, rank, kernel, body, grid):
+    def __init__(self, execution, rank, kernel, body, grid, launched):
         self.execution, self.rank, self.kernel, self.body, self.grid = execution, rank, kernel, body, grid
+        self.launched = launched
         self.turn = threading.Semaphore(0)
         self.answers: list[bytes] = []
         self.said: tuple | None = None
@@ -143,11 +145,15 @@ class Task:
                 ran += time.monotonic() - before
         return False
 
+    def place(self):
+        """Where the user's program is that this task runs."""
+        return _place.place_of(Task._run.__code__)
+
     def ask(self, *ops: tuple) -> list[bytes]:
         """Says what this task does next, at the line that it is at; the answers, when it has done so."""
         if self.execution.over or self.has_ended:
             raise Stop
-        site = self.execution.program.sites.here(self.kernel, Task._run.__code__)
+        site = self.execution.program.sites.here(self, Task._run.__code__)
         said = [(name, site, *rest) for name, *rest in ops]
         state = _place.fingerprint(Task._run.__code__) if self.asks else None
         host = None
@@ -193,11 +199,10 @@ class Task:
 
     def _fail(self, error):
         """A failed assertion is found by the checker; all else ends the check."""
-        asserted = error
-        while asserted is not None and not isinstance(asserted, AssertionError):
-            asserted = asserted.__cause__
+        errors = _place.causes(error)
+        asserted = next((each for each in errors if isinstance(each, AssertionError)), None)
         if asserted is not None and not self.execution.over:
-            site = self.execution.program.sites.of(traceback.walk_tb(asserted.__traceback__), self.kernel)
+            site = self.execution.program.sites.of(errors[: errors.index(asserted) + 1], self.kernel)
             text = str(asserted) or "an assertion does not hold"
             self.said = [("fail", site, text)], None, None
             return

@@ -10,10 +10,11 @@ import shlex
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .._symm import PRIVATE_HEAPS, TABLE_OFFSET
+from .._symm import PRIVATE_HEAPS, RESERVED_BYTES, TABLE_OFFSET
 
 # How the checker says a place in memory, and a task.
 MEMORY = re.compile(r"(0x[0-9a-f]+) of rank (\d+)'s heap")
+TEAM = re.compile(r"element (\d+) of (World\.team .*)")
 TASK = re.compile(r"rank (\d+) block (\d+)")
 
 
@@ -190,6 +191,7 @@ def _where(place):
 
 
 def _finding(said, program):
+    said["help"] = said["help"].replace("symm.barrier_all", "world.barrier()")
     return Finding(places=tuple(_place(place, program) for place in said.pop("places")), **said)
 
 
@@ -219,4 +221,12 @@ def _memory(start, heap, program):
     if start < TABLE_OFFSET:
         return f"the barriers' flags of rank {rank}"
     world = program.worlds.get(number)
-    return f"{world.flag_at(start) if world is not None else hex(start)} of rank {rank}"
+    what = world.flag_at(start) if world is not None else hex(start)
+    return f"{TEAM.sub(_team_flag, what)} of rank {rank}"
+
+
+def _team_flag(found):
+    """What lies in a team's memory after its table: how often this rank has met the others, and their flags."""
+    number = int(found[1]) - RESERVED_BYTES // 8 - 1
+    flag = f"flag of the team's rank {number}" if number >= 0 else "count of the barriers"
+    return f"the {flag} in {found[2]}"

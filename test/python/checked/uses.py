@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from pathlib import Path
 
 import bugs
 import pytest
@@ -143,6 +144,88 @@ def test_a_barrier_that_a_rank_does_not_come_to():
         small(uneven)
 
 
+def line_of(text):
+    """The number of the line of this file that this text is, apart from its indentation."""
+    return 1 + [line.strip() for line in Path(__file__).read_text().splitlines()].index(text)
+
+
+def assert_raised_by(error, who, text):
+    if hasattr(error, "__notes__"):
+        assert error.__notes__ == [f"symm.check: raised by {who}, at {__file__}:{line_of(text)}"]
+
+
+@triton.jit
+def has_no_such_shape(world, box):
+    tl.zeros((3,), tl.float32)
+
+
+def test_an_exception_has_the_users_line():
+    """Also one that Triton's functions, or others, have raised; one of the program is no op that is missing."""
+
+    def raises(world):
+        raise NotImplementedError("not yet")
+
+    with pytest.raises(NotImplementedError, match="not yet") as raised:
+        small(raises)
+    assert_raised_by(raised.value, "rank 0, host", 'raise NotImplementedError("not yet")')
+    with pytest.raises(Exception, match="must be a power of 2") as raised:
+        small(has_no_such_shape, grid=(1,), args=lambda world: (world, world.zeros(1)))
+    who = "rank 1, program 0, 0, 0 of kernel has_no_such_shape"
+    assert_raised_by(raised.value, who, "tl.zeros((3,), tl.float32)")
+    with pytest.raises(TypeError, match="missing 1 required positional") as raised:
+        small(lambda world: copies[(1,)](world, VALUE=1))
+    assert_raised_by(raised.value, "rank 0, host", "small(lambda world: copies[(1,)](world, VALUE=1))")
+
+
+@triton.jit
+def asserts_on_the_device(world, box):
+    tl.device_assert(tl.load(box) == 1, "the box is empty")
+
+
+def test_an_assertion_on_the_device():
+    with symm.check.raises("failed-check") as caught:
+        small(asserts_on_the_device, grid=(1,), args=lambda world: (world, world.zeros(1, dtype=torch.int32)))
+    [place] = caught.report.findings[0].places
+    assert place.what == "the box is empty"
+    assert place.line == line_of('tl.device_assert(tl.load(box) == 1, "the box is empty")')
+
+
+def test_a_barrier_of_a_team_is_where_the_host_calls_it():
+    def uneven(world):
+        team = world.split(0)
+        if world.get_rank() == 0:
+            team.barrier()
+
+    with symm.check.raises("never-signalled") as caught:
+        small(uneven)
+    [place] = caught.report.findings[0].places
+    assert place.line == line_of("team.barrier()") and place.column == 13
+    assert place.what.startswith("waits for the flag of the team's rank 1 in World.team (made at "), place.what
+
+
+def test_copies_of_the_host():
+    def program(world, ranks):
+        box, out = (world.zeros(8, dtype=torch.int32) for _ in range(2))
+        box += 1 + world.get_rank()
+        world.barrier()
+        if world.get_rank() < ranks:
+            world.put(box[::2], out[::2], 1)
+        world.barrier()
+        assert world.get_rank() == 0 or out.tolist() == [1, 0] * 4
+        own = torch.zeros(8, dtype=torch.int32)
+        world.get(out, own, 1)
+        assert own.tolist() == [1, 0] * 4
+        world.barrier()
+
+    small(lambda world: program(world, 1))
+    with symm.check.raises("race", "failed-check") as caught:
+        small(lambda world: program(world, 2))
+    [finding] = (each for each in caught.report.findings if each.kind == "race")
+    assert finding.help == "nothing orders the two: a barrier of all hosts (world.barrier()) between them"
+    assert {place.what.split(" of ")[0] for place in finding.places} == {"writes 4 bytes at element 0"}
+    assert {place.line for place in finding.places} == {line_of("world.put(box[::2], out[::2], 1)")}
+
+
 def test_exceptions_are_the_programs():
     def wrong(world):
         world.zeros(4 + world.get_rank(), dtype=torch.int32)
@@ -151,8 +234,7 @@ def test_exceptions_are_the_programs():
         small(wrong)
     with pytest.raises(ZeroDivisionError) as raised:
         small(lambda: 1 // 0)
-    if hasattr(raised.value, "__notes__"):
-        assert raised.value.__notes__ == ["symm.check: raised by rank 0, host"]
+    assert_raised_by(raised.value, "rank 0, host", "small(lambda: 1 // 0)")
     with pytest.raises(symm.HeapExhaustedError):
         small(lambda world: world.zeros(1 << 24, dtype=torch.int64))
 
