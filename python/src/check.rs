@@ -206,7 +206,8 @@ impl Execution for Running<'_> {
 
     fn added(&self) -> Vec<Task> {
         let Some(python) = &self.python else { return Vec::new() };
-        let said: Option<Vec<(u32, u32)>> = self.front.call(|py| python.getattr(py, "added")?.extract(py));
+        // Also after an exception: another task may be at a launch.
+        let said = Python::attach(|py| python.getattr(py, "added")?.extract::<Vec<(u32, u32)>>(py));
         said.unwrap_or_default().into_iter().map(|(rank, block)| Task::block(rank, block)).collect()
     }
 }

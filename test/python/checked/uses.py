@@ -249,6 +249,17 @@ def test_what_never_ends_is_ended():
     turns = []
 
     def loops():
+def test_an_exception_while_another_rank_launches():
+    def program(world):
+        box = world.zeros(16, dtype=torch.int32)
+        if world.get_rank() == 1:
+            raise ZeroDivisionError
+        copies[(1,)](world, box, 7)
+
+    with pytest.raises(ZeroDivisionError):
+        small(program)
+
+
         while True:
             turns.append(0)
 
