@@ -41,10 +41,14 @@ def _user_frame(end=None):
     return None if frame is None or frame.f_code is end else frame
 
 
-def place_of(end=None):
-    """That frame's function, line and instruction; None where there is none."""
+def place_of(end=None, outside=False):
+    """That frame's function, line and instruction; None where there is none. With `outside` it is not of the package,
+    nor of a library.
+    """
     frame = _user_frame(end)
-    return None if frame is None else (frame.f_code, frame.f_lineno, frame.f_lasti)
+    while outside and frame is not None and frame.f_code is not end and _is_of_others(frame.f_code.co_filename):
+        frame = frame.f_back
+    return None if frame is None or frame.f_code is end else (frame.f_code, frame.f_lineno, frame.f_lasti)
 
 
 class Sites:
@@ -54,6 +58,8 @@ class Sites:
         self.kernels: dict[str, list[str]] = {}
         self.ends: dict[str, int] = {}
         self.known: dict[tuple, str] = {}
+        # Where a rank has called what launches a kernel of the package, by a place in it.
+        self.callers: dict[tuple[str, int], dict[str, None]] = {}
         # Where symm.check was called, which is what hosts do that run no function of the user's.
         self.caller = place_of() or (Sites.here.__code__, 0, -1)
 
@@ -61,7 +67,10 @@ class Sites:
         """Where the calling task is; the function with the code `end` has called it."""
         kernel = task.kernel
         if (place := place_of(end)) is not None:
-            return self._of(*place, kernel)
+            site = self._of(*place, kernel)
+            if task.launched is not None and site.startswith(KERNELS):
+                self.callers.setdefault((site, task.rank), {})["{0.co_filename}:{1}".format(*task.launched)] = None
+            return site
         # In a kernel of the package itself: where the host has launched it.
         return self._of(*(task.launched or self.caller), kernel, is_in_kernel=False)
 
@@ -141,7 +150,7 @@ def stuck(task, seconds):
 @cache
 def _is_of_others(file):
     """Whether a file is not the user's: symm's, Triton's, Python's, or of a package that is installed."""
-    return file.startswith(("<frozen ", *LIBRARIES)) or _is_ours(file)
+    return file.startswith(("<frozen ", HERE, *LIBRARIES)) or _is_ours(file)
 
 
 def fingerprint(end):

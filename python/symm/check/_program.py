@@ -147,7 +147,8 @@ class Task:
 
     def place(self):
         """Where the user's program is that this task runs."""
-        return _place.place_of(Task._run.__code__)
+        end = Task._run.__code__
+        return _place.place_of(end, outside=True) or _place.place_of(end)
 
     def ask(self, *ops: tuple) -> list[bytes]:
         """Says what this task does next, at the line that it is at; the answers, when it has done so."""

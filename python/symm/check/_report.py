@@ -18,6 +18,8 @@ TEAM = re.compile(r"element (\d+) of (World\.team .*)")
 TASK = re.compile(r"rank (\d+) block (\d+)")
 
 
+# How many calls of a kernel of the package are named.
+MOST_CALLERS = 2
 # A schedule of more letters is told by its seed: no shell takes an argument of any length.
 LONG = 1000
 
@@ -199,6 +201,8 @@ def _place(said, program):
     site = f"{said['file']}:{said['line']}:{said['column']}"
     kernel = None if said["block"] is None else " or ".join(program.sites.kernels.get(site, [])) or None
     what = named(said["what"], program)
+    if callers := list(program.sites.callers.get((site, said["rank"]), ())):
+        what += f" (called at {', '.join(callers[:MOST_CALLERS])}{', …' if len(callers) > MOST_CALLERS else ''})"
     return Place(said["rank"], said["block"], kernel, said["file"], said["line"], said["column"], what)
 
 

@@ -11,6 +11,7 @@ import symm.triton as st
 import torch
 import triton
 import triton.language as tl
+from symm.check import _place
 
 
 @triton.jit
@@ -203,6 +204,15 @@ def test_a_barrier_of_a_team_is_where_the_host_calls_it():
     assert place.what.startswith("waits for the flag of the team's rank 1 in World.team (made at "), place.what
 
 
+def test_a_kernel_of_the_package_is_told_by_its_call(monkeypatch):
+    monkeypatch.setattr(_place, "KERNELS", bugs.__file__)
+    with symm.check.raises("never-signalled") as caught:
+        small(bugs.CASES["polls_in_vain"][0])
+    [place] = caught.report.findings[0].places
+    call = next(at for at, line in enumerate(Path(bugs.__file__).read_text().splitlines(), 1) if "kernel[grid]" in line)
+    assert place.what.endswith(f"; nobody has signalled it (called at {bugs.__file__}:{call})"), place.what
+
+
 def test_copies_of_the_host():
     def program(world, ranks):
         box, out = (world.zeros(8, dtype=torch.int32) for _ in range(2))
@@ -239,16 +249,6 @@ def test_exceptions_are_the_programs():
         small(lambda world: world.zeros(1 << 24, dtype=torch.int64))
 
 
-def test_a_rank_may_end_by_an_exit():
-    assert small(lambda: sys.exit(0)).executions == 2
-    with pytest.raises(RuntimeError, match="the program ends with status 3"):
-        small(lambda: sys.exit(3))
-
-
-def test_what_never_ends_is_ended():
-    turns = []
-
-    def loops():
 def test_an_exception_while_another_rank_launches():
     def program(world):
         box = world.zeros(16, dtype=torch.int32)
@@ -260,6 +260,16 @@ def test_an_exception_while_another_rank_launches():
         small(program)
 
 
+def test_a_rank_may_end_by_an_exit():
+    assert small(lambda: sys.exit(0)).executions == 2
+    with pytest.raises(RuntimeError, match="the program ends with status 3"):
+        small(lambda: sys.exit(3))
+
+
+def test_what_never_ends_is_ended():
+    turns = []
+
+    def loops():
         while True:
             turns.append(0)
 
