@@ -271,6 +271,17 @@ def test_a_script_that_ends_with_a_status(tmp_path):
     assert done.returncode == 2 and "RuntimeError: the program ends with status no luck" in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("use", ["shared.world.barrier()", "kernel[(1,)](shared.world)", "shared.world.zeros(1)"])
+def test_a_world_that_is_made_in_a_module(tmp_path, use):
+    (tmp_path / "shared.py").write_text("import symm\nworld = symm.init(heap_size=16 << 20)\n")
+    kernel = "import shared, triton\n@triton.jit\ndef kernel(world):\n    pass\n"
+    path = tmp_path / "script.py"
+    path.write_text(f"{kernel}{use}\n")
+    done = checked(path, "--schedules=0")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "ArgumentError: rank 1 uses the World of rank 0: all ranks and executions are in one process" in done.stderr
+
+
 def test_no_script(tmp_path):
     done = checked(tmp_path / "none.py")
     assert done.returncode == 2 and "FileNotFoundError" in done.stderr

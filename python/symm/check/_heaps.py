@@ -93,12 +93,17 @@ class Rank:
     """What a World asks of its rank: `symm._symm.Rank` says what each method is."""
 
     def __init__(self, run, task):
-        self._run, self._task = run, task
+        self._run, self._of = run, task
         self.rank, self.num_ranks, self.heap_size = task.rank, run.ranks, run.size
         self.heap_bases = run.bases
         self._words = (ctypes.c_int64 * (TABLE_HEADER_WORDS + run.ranks))(task.rank, run.ranks, *run.bases)
         self.table = ctypes.addressof(self._words)
         self._allocated = self._told = 0
+
+    @property
+    def _task(self):
+        self._of.check_caller()
+        return self._of
 
     def is_symmetric(self, address):
         return 0 <= address - self.heap_bases[self.rank] < self.heap_size
@@ -110,7 +115,7 @@ class Rank:
         return self._run.maps, self._words
 
     def check(self):
-        pass
+        self._of.check_caller()
 
     def end(self, reason):
         pass

@@ -95,6 +95,9 @@ def _patching_once(patch, scopes):
 def launch(executor, *args, **kwargs):
     """A kernel is launched: each of its programs is a task."""
     task, fn = _program.task(), executor.fn
+    for value in (*args, *kwargs.values()):
+        if isinstance(rank := getattr(value, "rank", None), _heaps.Rank):
+            rank.check()
     names = inspect.getfullargspec(fn)
     kwargs = {name: value for name, value in kwargs.items() if name in (*names.args, *names.kwonlyargs)}
     hosts, host_kwargs = executor._init_args_hst(args, kwargs)

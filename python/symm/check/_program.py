@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from .. import _open
-from ..errors import CheckError
+from ..errors import ArgumentError, CheckError
 from . import _place
 from ._heaps import Heaps, Rank
 
@@ -144,6 +144,17 @@ class Task:
             else:
                 ran += time.monotonic() - before
         return False
+
+    def check_caller(self):
+        """An error if another task, of this execution or of one before it, uses what this one has made."""
+        other = task()
+        # A thread that the program has made is none.
+        if other is None or other is self:
+            return
+        whose = "an earlier execution" if other.rank == self.rank else f"rank {self.rank}"
+        message = f"rank {other.rank} uses the World of {whose}: all ranks and executions are in one process here, and "
+        message += "share modules and their variables. Call symm.init in the script itself, or in the function that each "
+        raise ArgumentError(message + "rank calls, and keep the World there")
 
     def place(self):
         """Where the user's program is that this task runs."""
