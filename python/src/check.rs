@@ -8,7 +8,7 @@ mod batch;
 mod memory;
 mod spin;
 
-use batch::{Batch, Step, lines};
+use batch::{Batch, Step, came_too_early, lines};
 pub use memory::PRIVATE_HEAPS;
 use memory::{Memory, read};
 use pyo3::exceptions::PyValueError;
@@ -131,9 +131,7 @@ impl Front {
             }
         })
     }
-}
 
-impl Front {
     /// An exception of the program itself comes again when its schedule is repeated; what else ends a check, such as
     /// Ctrl-C or a task that does nothing, ends all of it.
     fn set_aside(&self) {
@@ -380,13 +378,6 @@ fn write(op: &Op, addresses: &[u64], memory: &mut Memory) {
         | Op::Alloc(..)
         | Op::Free(_) => {}
     }
-}
-
-/// Whether a look at lines has missed one that is there.
-fn came_too_early(there: &[u8], found: &[u8], epoch: u32) -> bool {
-    let valid = &found[found.len() / 9 * 8..];
-    let is_there = |line: &[u8]| line[4..8] == epoch.to_le_bytes() && line[12..16] == epoch.to_le_bytes();
-    there.chunks_exact(16).zip(valid).any(|(line, &valid)| valid == 0 && is_there(line))
 }
 
 /// The low bytes of a value.

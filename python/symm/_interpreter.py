@@ -29,7 +29,7 @@ from . import (
     _symm,
 )
 from ._interpreter_deadline import Clock, timed_out
-from ._interpreter_memory import check_lines, everywhere, from_packets, load, store
+from ._interpreter_memory import bits, check_lines, contiguous, everywhere, from_packets, integer, like, load, store
 from ._operands import Operands
 from ._symm import DEADLINE_OFFSET, MAX_RANKS, TABLE_HEADER_WORDS
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
@@ -334,23 +334,6 @@ def check_ranks(words):
     """An error when another rank has failed: a kernel may be waiting for it, in `wait` or in a loop of atomics."""
     if (world := _open.current(words)) is not None:
         world.check()
-
-
-def integer(value):
-    return TensorHandle(np.array([value], dtype=np.int32), tl.int32)
-
-
-def bits(handle):
-    return int(handle.data.astype(f"u{handle.data.itemsize}").item())
-
-
-def contiguous(array):
-    return np.ascontiguousarray(array).tobytes()
-
-
-def like(value, pointers, data):
-    """A block of the pointers' shape and the value's type, from bytes."""
-    return TensorHandle(np.frombuffer(data, value.data.dtype).reshape(pointers.data.shape), value.dtype)
 
 
 def table(operands):

@@ -81,7 +81,8 @@ def waiting(world, located, what):
 
 def flag_text(world, address, comparison, element, value, seen):
     """What a wait for a flag waits for."""
-    return f"wait for {_flag(world, address, f'a flag of {element}')} to be {COMPARISONS[comparison]} {value}: it is {seen}"
+    flag = _flag(world, address, f"a flag of {element}")
+    return f"wait for {flag} to be {COMPARISONS[comparison]} {value}: it is {seen}"
 
 
 def flags_text(world, found, waited):

@@ -286,3 +286,20 @@ def from_packets(data, pointers, kind):
     dtype = np.dtype(_get_np_dtype(element))
     words = np.frombuffer(data, np.uint64).astype(f"u{dtype.itemsize}").view(dtype)
     return TensorHandle(words.reshape(pointers.data.shape), element)
+
+
+def integer(value):
+    return TensorHandle(np.array([value], dtype=np.int32), language.int32)
+
+
+def bits(handle):
+    return int(handle.data.astype(f"u{handle.data.itemsize}").item())
+
+
+def contiguous(array):
+    return np.ascontiguousarray(array).tobytes()
+
+
+def like(value, pointers, data):
+    """A block of the pointers' shape and the value's type, from bytes."""
+    return TensorHandle(np.frombuffer(data, value.data.dtype).reshape(pointers.data.shape), value.dtype)

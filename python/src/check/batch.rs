@@ -346,3 +346,10 @@ fn merged(places: &[u64], width: u64, memory: &Memory) -> (Vec<Range>, Vec<u64>)
 pub fn lines(addresses: &[u64]) -> Vec<u8> {
     addresses.iter().flat_map(|&address| read(address, 16)).collect()
 }
+
+/// Whether a look at lines has missed one that is there.
+pub fn came_too_early(there: &[u8], found: &[u8], epoch: u32) -> bool {
+    let valid = &found[found.len() / 9 * 8..];
+    let is_there = |line: &[u8]| line[4..8] == epoch.to_le_bytes() && line[12..16] == epoch.to_le_bytes();
+    there.chunks_exact(16).zip(valid).any(|(line, &valid)| valid == 0 && is_there(line))
+}

@@ -153,8 +153,8 @@ class Task:
             return
         whose = "an earlier execution" if other.rank == self.rank else f"rank {self.rank}"
         message = f"rank {other.rank} uses the World of {whose}: all ranks and executions are in one process here, and "
-        message += "share modules and their variables. Call symm.init in the script itself, or in the function that each "
-        raise ArgumentError(message + "rank calls, and keep the World there")
+        message += "share modules and their variables. Call symm.init in the script itself, or in the function that "
+        raise ArgumentError(message + "each rank calls, and keep the World there")
 
     def place(self):
         """Where the user's program is that this task runs."""

@@ -50,7 +50,8 @@ def test_what_only_counts(loop, tmp_path):
 
 def test_what_may_poll(tmp_path):
     file = tmp_path / "loop.py"
-    file.write_text("def function():\n  for i in (1, 2):\n    i\n  while i:\n    i\n  i\nwhile 0:\n  0\n[0 for i in '']\n")
+    function = "def function():\n  for i in (1, 2):\n    i\n  while i:\n    i\n  i\n"
+    file.write_text(function + "while 0:\n  0\n[0 for i in '']\n")
     module = compile(file.read_text(), str(file), "exec")
     function, *_ = (part for part in module.co_consts if hasattr(part, "co_name"))
     assert [_loops.polls(function, line) for line in (3, 4, 5, 6)] == [False, True, True, False]
