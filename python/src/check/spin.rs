@@ -29,9 +29,10 @@ pub struct Vain {
 #[derive(Default)]
 pub struct Trace {
     reads: Vec<Seen>,
-    /// The variables, as they were at a read that may be a loop's.
-    state: Option<(Site, i64)>,
-    tries: usize,
+    /// How many reads there were, those among them that are not remembered.
+    count: usize,
+    /// The variables, as they were at each look since those have repeated themselves, and after how many reads.
+    states: Vec<(Site, i64, usize)>,
     /// How often it has looked, and seen what it had seen before.
     vain: usize,
     /// Whether its loop ends by itself.
@@ -52,6 +53,7 @@ impl Trace {
             self.reads.remove(0);
         }
         self.reads.push(Seen { site, ranges, bytes });
+        self.count += 1;
     }
 
     /// What a loop reads that comes to a line again in vain, and how often it has looked where it may end by itself
@@ -59,44 +61,48 @@ impl Trace {
     /// forever.
     pub fn polls(&mut self, site: &Site, state: Option<i64>, most: usize) -> Option<Vain> {
         let was_asked = std::mem::take(&mut self.asks);
-        let Some(length) = self.repeats(site) else {
+        if !self.repeats(site) {
             (self.vain, self.ends) = (0, false);
+            self.states.clear();
             return None;
-        };
+        }
         self.ends |= was_asked && state.is_none();
         if self.ends {
             return None;
         }
         self.vain += 1;
-        let may_end = self.changes(site, state);
-        if may_end && self.vain < most {
-            self.asks = self.tries < MOST_TRIES;
+        let since = state.and_then(|state| self.before(site, state));
+        if since.is_none() && self.vain < most {
+            self.asks = self.states.len() < MOST_TRIES;
             return None;
         }
         self.vain = 0;
-        let cycle = &self.reads[self.reads.len() - length..];
-        let ranges = cycle.iter().flat_map(|seen| seen.ranges.clone()).collect();
-        let bytes = cycle.iter().flat_map(|seen| seen.bytes.clone()).collect();
-        Some(Vain { ranges, bytes, may_end })
+        self.states.clear();
+        let mut seen: Vec<&Seen> = Vec::new();
+        for read in &self.reads[self.reads.len() - since.unwrap_or(self.reads.len())..] {
+            if !seen.iter().any(|known| (&known.ranges, &known.bytes) == (&read.ranges, &read.bytes)) {
+                seen.push(read);
+            }
+        }
+        let ranges = seen.iter().flat_map(|seen| seen.ranges.clone()).collect();
+        let bytes = seen.iter().flat_map(|seen| seen.bytes.clone()).collect();
+        Some(Vain { ranges, bytes, may_end: since.is_none() })
     }
 
-    /// Whether the variables are others than before, as far as is known.
-    fn changes(&mut self, site: &Site, state: Option<i64>) -> bool {
-        let Some(state) = state else { return true };
-        let now = (site.clone(), state);
-        let changes = self.state.as_ref() != Some(&now);
-        self.state = Some(now);
-        self.tries += usize::from(changes);
-        changes
+    /// How many reads ago the variables were the same here, if that is known.
+    fn before(&mut self, site: &Site, state: i64) -> Option<usize> {
+        let same = self.states.iter().rev().find(|before| (&before.0, before.1) == (site, state));
+        let since = same.map(|before| self.count - before.2).filter(|since| (1..=self.reads.len()).contains(since));
+        self.states.push((site.clone(), state, self.count));
+        since
     }
 
-    /// How many reads are the same as those before them, from a read at this line on.
-    fn repeats(&self, site: &Site) -> Option<usize> {
+    /// Whether the last reads are the same as those before them, from a read at this line on.
+    fn repeats(&self, site: &Site) -> bool {
         let reads = &self.reads;
-        let is_loop = |&length: &usize| {
+        (1..=reads.len() / 2).any(|length| {
             let (cycle, end) = (reads.len() - length, reads.len());
             reads[cycle].site == *site && reads[cycle - length..cycle] == reads[cycle..end]
-        };
-        (1..=reads.len() / 2).find(is_loop)
+        })
     }
 }

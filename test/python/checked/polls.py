@@ -62,11 +62,11 @@ def test_what_may_poll(tmp_path):
     assert _loops.polls(made["unknown"].__code__, 1) and _loops.counters(made["unknown"].__code__, 1) == frozenset()
 
 
-def checked(kernel, **options):
+def checked(kernel, *more, **options):
     def arguments(world):
-        return world, *(world.zeros(1, dtype=torch.int32) for _ in range(2))
+        return world, *(world.zeros(2, dtype=torch.int32) for _ in range(2)), *more
 
-    return symm.check.run(kernel, grid=(1,), args=arguments, heap_size=1 << 24, schedules=1, **options)
+    return symm.check.run(kernel, grid=(1,), args=arguments, heap_size=1 << 24, **{"schedules": 1, **options})
 
 
 @triton.jit
@@ -104,6 +104,43 @@ def counts_until_it_is_signalled(world, flag, out):
     else:
         st.signal(world, flag, 1, 1)
     tl.store(out, tries)
+
+
+@triton.jit
+def sums_all_flags(world, flag, out):
+    """A loop of several looks, of which each has other variables than the one before it."""
+    seen = 0
+    while seen < 3:
+        seen = 0
+        for at in range(2):
+            seen += tl.atomic_or(flag + at, 0, sem="acquire", scope="sys")
+    tl.store(out, seen)
+
+
+@triton.jit
+def looks_at_one_flag_more_often(world, flag, out, TRIES: tl.constexpr):
+    if st.rank(world) == 0:
+        st.signal(world, flag + 1, 1, 1)
+    else:
+        tries, seen = 0, 0
+        while (seen == 0) & (tries < TRIES):
+            for _ in range(3):
+                tl.atomic_or(flag, 0, sem="acquire", scope="sys")
+            seen = tl.atomic_or(flag + 1, 0, sem="acquire", scope="sys")
+            if TRIES < 1000:
+                tries += 1
+        tl.store(out, seen)
+
+
+def test_all_places_of_a_loop_are_polled():
+    report = checked(sums_all_flags, polls=100)
+    [finding] = report.findings
+    assert finding.kind == "deadlock" and "raise polls" not in finding.help and report.given_up == 0
+    assert all(" polls 2 places in vain, the first is " in f" {place.what}" for place in finding.places)
+    # What ends the loop is at a place that is read less often, and comes last.
+    for tries in (999, 1000):
+        report = checked(looks_at_one_flag_more_often, tries, polls=8, schedules=10)
+        assert report.findings == (), report
 
 
 @pytest.mark.parametrize("exhaustive", [False, True])
