@@ -153,11 +153,11 @@ def check_program(
 ) -> tuple[str, str]:
     """Runs a `symm.check._program.Program` on the checker's schedules; its report, as JSON (docs/checking.md).
 
-    `schedules` are "in turn", "random", "exhaustive" or "replay", and how many executions at most; `limits` are the most
-    steps of one, how many programs of a rank fit on its device, and how often a loop looks before it is taken to poll in
-    vain; `allow` is the name and the text of a file. With `draws`, the pictures of what was found and of what is allowed
-    come with it, as JSON. Raises what a call of `program` raises, and ValueError for an op that is none, with its place,
-    a `replay` that is no schedule, or an `allow` that allows nothing.
+    `schedules` are "in turn", "random", "exhaustive" or "replay", and how many executions at most; `limits` are the
+    most steps of one, how many programs of a rank fit on its device, and how often a loop looks before it is taken to
+    poll in vain; `allow` is the name and the text of a file. With `draws`, the pictures of what was found and of what
+    is allowed come with it, as JSON. Raises what a call of `program` raises, and ValueError for an op that is none,
+    with its place, a `replay` that is no schedule, or an `allow` that allows nothing.
     """
 
 def check_page(page: str) -> str:

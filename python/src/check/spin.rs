@@ -1,6 +1,6 @@
 //! Loops that poll in vain. A program that reads the same values at the same lines twice, with the same values of all
 //! its variables but those that only count, does so forever, unless another task changes what it reads. Where a
-//! variable may end the loop, it is taken to do so after many looks.
+//! variable may end the loop, it is taken to poll in vain after many looks.
 
 use symm_checker::op::{Range, Site};
 
@@ -56,9 +56,8 @@ impl Trace {
         self.count += 1;
     }
 
-    /// What a loop reads that comes to a line again in vain, and how often it has looked where it may end by itself
-    /// after more than `most` looks. `state` is that of its variables, if that was asked for and the loop may go on
-    /// forever.
+    /// What a loop reads that comes to a line again in vain; one that may end by itself does so after `most` looks.
+    /// `state` is that of its variables, if that was asked for and the loop may go on forever.
     pub fn polls(&mut self, site: &Site, state: Option<i64>, most: usize) -> Option<Vain> {
         let was_asked = std::mem::take(&mut self.asks);
         if !self.repeats(site) {

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 # The most executions of an exhaustive search, and steps of one.
 MOST_EXECUTIONS, MOST_STEPS = 100_000, 200_000
-# How often a loop looks at the same before it is taken to poll in vain, though it may end by itself; and in a search
-# for all schedules.
+# How often a loop that may end by itself looks at the same before it is taken to poll in vain; in a search for all.
 POLLS, POLLS_OF_ALL = 2_000, 100
 # Random schedules, and how often priorities change in each.
 SCHEDULES, CHANGES = 10, 3
@@ -61,9 +60,9 @@ def run(
     It runs one execution in which each task runs as long as it can, and `schedules` (10) random ones, from the seeds
     `seed`, `seed` + 1, …; `seed` alone runs only that one. `exhaustive` tries every distinct schedule instead, up to
     `executions`. `replay` is the schedule of a finding. `programs` is the number of programs of a rank that are
-    resident on its device at once. An execution of more than `steps` steps is given up. A loop that may end by itself
-    is taken to poll in vain when it has looked `polls` times at the same (2000, if `exhaustive` 100). `seconds` limits
-    the time of a task without a step that the checker sees.
+    resident on its device at once. An execution of more than `steps` steps is given up. A loop that may end by
+    itself is taken to poll in vain when it has looked `polls` times at the same (2000, if `exhaustive` 100). `seconds`
+    limits the time of a task without a step that the checker sees.
 
     `html` is a file for the report as a web page that draws each finding's execution. `allow` is a file of known
     findings, in lines of PLACE KIND REASON: docs/checking.md; "-" is standard input.

@@ -39,7 +39,8 @@ LOOPS = {
 @pytest.mark.parametrize("loop", LOOPS)
 def test_what_only_counts(loop, tmp_path):
     file, last = tmp_path / "loop.py", loop.splitlines()
-    file.write_text("".join(f"{line}\n" for line in ["def function(poll, use, box):", *(f"  {each}" for each in last)]))
+    body = "".join(f"  {line}\n" for line in last)
+    file.write_text(f"def function(poll, use, box):\n{body}")
     made = {}
     exec(compile(file.read_text(), str(file), "exec"), made)
     line = 2 + next(at for at, text in enumerate(last) if "poll()" in text)
@@ -51,7 +52,7 @@ def test_what_only_counts(loop, tmp_path):
 def test_what_may_poll(tmp_path):
     file = tmp_path / "loop.py"
     function = "def function():\n  for i in (1, 2):\n    i\n  while i:\n    i\n  i\n"
-    file.write_text(function + "while 0:\n  0\n[0 for i in '']\n")
+    file.write_text(f"{function}while 0:\n  0\n[0 for i in '']\n")
     module = compile(file.read_text(), str(file), "exec")
     function, *_ = (part for part in module.co_consts if hasattr(part, "co_name"))
     assert [_loops.polls(function, line) for line in (3, 4, 5, 6)] == [False, True, True, False]
