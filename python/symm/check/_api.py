@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, CheckError, UnsupportedError
-from . import _place
 from ._report import Allowed, Command, Finding, Place, Report
 
 if TYPE_CHECKING:
@@ -279,6 +278,8 @@ def _function(program, args, grid, heap_size):
 
 def _explain(checking, error):
     """Adds whose exception it is, and for what the interpreter cannot run its line."""
+    from . import _place
+
     rank, kernel, grid, raised = checking.error
     who = "host" if kernel is None else f"program {', '.join(map(str, grid[0]))} of kernel {kernel}"
     errors = _place.causes(raised)
