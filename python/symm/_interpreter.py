@@ -7,7 +7,6 @@ earlier programs, but not for later ones.
 import ctypes
 import functools
 import inspect
-import math
 import sys
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_
 
 from . import (
     _interpreter_autotune,
+    _interpreter_barrier,
     _interpreter_deadlock,
     _interpreter_dynamo,
     _interpreter_floats,
@@ -116,6 +116,10 @@ class Interpreter(Operands):
     def until(self, look, kind, ctx, waited):
         words = table({key: value.handle for key, value in self.present({"ctx": self.context(ctx)}).items()})
         return _interpreter_polls.until(look, words, located, waited)
+
+    def narrowed(self, rank):
+        # Messages have the number that the user gave.
+        return rank
 
     def reduced(self, block, every):
         return bool(block.handle.data.all() if every else block.handle.data.any())
@@ -287,42 +291,7 @@ class Effects:
         _symm.full_fence()
 
     def barrier(operands, attributes):
-        words = table(operands)
-        programs, most = math.prod(interpreter_semantic.builder.grid_dim), _symm.max_barrier_blocks(words[1])
-        if programs > most:
-            raise ValueError(f"the grid has {programs} programs, and there are flags for {most} on {words[1]} ranks")
-        if (world := _open.current(words)) is not None:
-            try:
-                meet(world, words, Clock(operands, attributes))
-            except SymmError:
-                raise
-            except BaseException:
-                # As in a barrier of the host: other ranks may have counted this one.
-                world.rank.end("interrupted")
-                raise
-        elif words[1] > 1:
-            raise SymmError("symm barrier needs the ranks of symm.init, but this context is not from symm.init")
-
-
-def meet(world, words, clock):
-    """The barrier of this program's number, with the words that it has on a GPU."""
-    me, ranks, *bases = words
-    (x, y, z), (width, height, _) = interpreter_semantic.builder.grid_idx, interpreter_semantic.builder.grid_dim
-    pad = 8 * (int(x) + width * (int(y) + height * int(z))) * (ranks + 1)
-    word = ctypes.c_int64.from_address(bases[me] + pad)
-    word.value = epoch = word.value + 1
-    for base in bases:
-        _symm.set_flag("int64", base + pad + 8 * (me + 1), epoch)
-    with _interpreter_deadlock.waiting(world, located, f"barrier number {epoch}") as watch:
-        for rank in range(ranks):
-            flag = bases[me] + pad + 8 * (rank + 1)
-            while not _symm.await_flag("int64", flag, "ge", epoch, clock.time_of_a_poll()):
-                check_ranks(words)
-                if clock.is_over():
-                    seen = ctypes.c_int64.from_address(flag).value
-                    text = f"rank {rank} to come to its barrier number {epoch}: it has come to {seen}"
-                    raise timed_out(world, located, clock, (f"the barrier's flag of rank {rank}", text, epoch, seen))
-                watch.looked()
+        _interpreter_barrier.barrier(operands, attributes)
 
 
 def mask_bytes(operands, pointers):

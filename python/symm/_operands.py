@@ -126,13 +126,16 @@ class Operands:
             raise TypeError(f"{name} must be an integer, not {describe(value)}")
         elif one and value.type.is_block():
             raise TypeError(f"{name} must be one integer, not a block: all elements come from or go to one rank")
-        value = self.semantic.to_tensor(value)
-        if value.type.scalar.primitive_bitwidth > 32:
+        return self.narrowed(self.semantic.to_tensor(value))
+
+    def narrowed(self, rank):
+        """A rank, or a block of them, as int32."""
+        if rank.type.scalar.primitive_bitwidth > 32:
             # What 32 bits do not hold is not a rank, whatever the lower half is.
             none = tl.PropagateNan.NONE
-            value = self.semantic.minimum(value, self.semantic.to_tensor(2**31 - 1), none)
-            value = self.semantic.maximum(value, self.semantic.to_tensor(-1), none)
-        return self.semantic.cast(value, tl.int32)
+            rank = self.semantic.minimum(rank, self.semantic.to_tensor(2**31 - 1), none)
+            rank = self.semantic.maximum(rank, self.semantic.to_tensor(-1), none)
+        return self.semantic.cast(rank, tl.int32)
 
     def value(self, value, pointer, name="value"):
         """A value as the pointer's elements are, as `tl.store` casts it."""

@@ -214,4 +214,5 @@ def write(folder, name, number, texts):
         for index, (stage, text) in enumerate(texts, number):
             (place / f"{index:02}-{stage}").write_text(text)
     except OSError as error:
-        raise ArgumentError(f"{DUMP}: cannot write to {place}: {error}") from None
+        named = DUMP if os.fspath(folder) == os.environ.get(DUMP) else "options: dump"
+        raise ArgumentError(f"{named}: cannot write to {place}: {error}") from None

@@ -96,6 +96,9 @@ def test_wrong_switches(monkeypatch, tmp_path):
     monkeypatch.setenv("SYMM_DUMP", str(tmp_path / "file"))
     with pytest.raises(symm.ArgumentError, match="SYMM_DUMP: cannot write to "):
         compile_for("sm_90", narrow, SIGNATURE)
+    (tmp_path / "another").write_text("")
+    with pytest.raises(symm.ArgumentError, match="options: dump: cannot write to "), st.options(dump=tmp_path / "another"):
+        compile_for("sm_90", narrow, SIGNATURE)
 
 
 class Driver:

@@ -55,7 +55,7 @@ def counterpart_of_what_is_not_on_the_heap(table, p):
 
 @triton.jit
 def rank_of_64_bits(table, p):
-    st.load(table, p, tl.full([], 1 << 32, tl.int64))  # symm load: rank 2147483647 out of range [0, 1)
+    st.load(table, p, tl.full([], 1 << 32, tl.int64))  # symm load: rank 4294967296 out of range [0, 1)
 
 
 @triton.jit
