@@ -19,7 +19,7 @@ from triton._C.libtriton import ir
 from triton.language import core as tl
 
 from . import _interpreter, _switches
-from ._operands import Operands
+from ._operands import Operands, complaint
 from ._symm import DEADLINE_OFFSET, WRITTEN
 from .errors import CompileError
 
@@ -79,7 +79,7 @@ def op(
         except Exception as error:
             if knobs.compilation.front_end_debugging:
                 raise
-            message = str(error) or repr(error)
+            message = complaint(function, args, kwargs, error)
             raise located(f"symm {called}: {message}", _generator) from error
 
     builtin.__signature__ = Shown.of(parameters)

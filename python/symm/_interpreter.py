@@ -29,8 +29,8 @@ from . import (
     _symm,
 )
 from ._interpreter_deadline import Clock, timed_out
-from ._interpreter_memory import bits, check_lines, contiguous, everywhere, from_packets, integer, like, load, store
-from ._operands import Operands
+from ._interpreter_memory import check_lines, everywhere, from_packets, load, store
+from ._operands import Operands, complaint
 from ._symm import DEADLINE_OFFSET, MAX_RANKS, TABLE_HEADER_WORDS
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
 
@@ -49,7 +49,7 @@ def run(function, name, args, kwargs):
     except Exception as error:
         if not in_kernel():
             raise SymmError(on_the_host) from None
-        raise located(f"symm {name}: {str(error) or repr(error)}") from error
+        raise located(f"symm {name}: {complaint(function, args, kwargs, error)}") from error
 
 
 def in_kernel():

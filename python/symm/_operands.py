@@ -1,5 +1,6 @@
 """What a user wrote in an op, checked, and cast as `tl.load` and `tl.store` cast it."""
 
+import inspect
 from typing import Any, NamedTuple, get_args
 
 from triton.language import core as tl
@@ -247,3 +248,17 @@ def describe(value):
     if hasattr(value, "data_ptr"):
         return "a tensor of the host"
     return str(value.type) if isinstance(value, tl.tensor) else repr(value)
+
+
+def complaint(function, args, kwargs, error):
+    """What the error of an op says. Where arguments do not fit, Python counts the emitter, too, which users do not give,
+    and may name a function that they do not call.
+    """
+    said = str(error) or repr(error)
+    if isinstance(error, TypeError):
+        try:
+            inspect.signature(function).bind(None, *args, **kwargs)
+        except TypeError as wrong:
+            _, missing, names = said.partition("() missing ")
+            return f"{function.__qualname__}{missing}{names}" if missing else str(wrong)
+    return said

@@ -146,7 +146,7 @@ def store_signal(
 ) -> None:
     """`store` of `value` from registers, then a release `signal` of `flag_value`, both to `rank`."""
     rank = emit.rank(rank)
-    flag_operands(emit, flag, flag_value, written=True)
+    flag_operands(emit, flag, flag_value, written=True, name="flag_value")
     store.__wrapped__(emit, ctx, ptr, value, rank, mask, cache_modifier)
     signal.__wrapped__(emit, ctx, flag, flag_value, rank, op, None, scope, group)
 

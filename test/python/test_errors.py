@@ -100,6 +100,16 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
         st.load(table, p + at[:, None], at[None, :])  # rank has shape [1, 64], but the pointers have [64, 1]
     elif CASE == 41:
         st.wait_any(table, flag + at, 1, mask=False)  # mask is False everywhere: no flag could end this wait
+    elif CASE == 42:
+        st.store_signal(table, p, 1.0, flag, 1 << 64, 1)  # symm store_signal: flag_value 18446744073709551616 does not fit
+    elif CASE == 43:
+        st.store_signal(table, p, 1.0, flag, 1.5, 1)  # symm store_signal: flag_value must be an integer, not 1.5
+    elif CASE == 44:
+        st.atomic_add(table, p, 1)  # symm atomic_add: atomic_add() missing 1 required positional argument: 'rank'
+    elif CASE == 45:
+        st.num_ranks(table, 1)  # symm num_ranks: too many positional arguments
+    elif CASE == 46:
+        st.atomic_min(table, p, 1, 0, maks=True)  # symm atomic_min: got an unexpected keyword argument 'maks'
 
 
 SOURCE = inspect.getsource(wrong.fn)
