@@ -29,7 +29,7 @@ from . import (
     _symm,
 )
 from ._interpreter_deadline import Clock, timed_out
-from ._interpreter_memory import check_lines, everywhere, from_packets, load, store
+from ._interpreter_memory import bits, check_lines, contiguous, everywhere, from_packets, integer, like, load, store
 from ._operands import Operands, complaint
 from ._symm import DEADLINE_OFFSET, MAX_RANKS, TABLE_HEADER_WORDS
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError

@@ -251,8 +251,8 @@ def describe(value):
 
 
 def complaint(function, args, kwargs, error):
-    """What the error of an op says. Where arguments do not fit, Python counts the emitter, too, which users do not give,
-    and may name a function that they do not call.
+    """What the error of an op says. Where arguments do not fit, Python counts the emitter, too, which users do not
+    give, and may name a function that they do not call.
     """
     said = str(error) or repr(error)
     if isinstance(error, TypeError):

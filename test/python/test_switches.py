@@ -97,7 +97,8 @@ def test_wrong_switches(monkeypatch, tmp_path):
     with pytest.raises(symm.ArgumentError, match="SYMM_DUMP: cannot write to "):
         compile_for("sm_90", narrow, SIGNATURE)
     (tmp_path / "another").write_text("")
-    with pytest.raises(symm.ArgumentError, match="options: dump: cannot write to "), st.options(dump=tmp_path / "another"):
+    said = "options: dump: cannot write to "
+    with pytest.raises(symm.ArgumentError, match=said), st.options(dump=tmp_path / "another"):
         compile_for("sm_90", narrow, SIGNATURE)
 
 
