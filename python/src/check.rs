@@ -6,6 +6,7 @@
 mod batch;
 #[expect(unsafe_code, reason = "addresses of an interpreted kernel")]
 mod memory;
+mod say;
 mod spin;
 
 use batch::{Batch, Step, came_too_early, lines};
@@ -19,7 +20,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use symm_checker::allow::Allowances;
 use symm_checker::check::{Schedules, check, draw};
-use symm_checker::finding::{Finding, Kind};
+use symm_checker::finding::Kind;
 use symm_checker::op::{Answer, Op, Range, Signal, Site, have_come};
 use symm_checker::report::{Page, html, json, pictures};
 use symm_checker::run::{Execution, Limits, Next, Program};
@@ -32,6 +33,9 @@ struct Front {
     /// After how many looks a loop is taken to poll in vain that may end by itself after more; which ones were.
     polls: usize,
     counted: RefCell<BTreeSet<Site>>,
+    /// The most steps of an execution, and where tasks were in those that had about as many.
+    steps: usize,
+    given_up: RefCell<BTreeSet<Site>>,
     /// What has ended the execution, and the check.
     error: RefCell<Option<PyErr>>,
     /// The same, once executions are repeated to reduce and to draw what was found before it.
@@ -44,6 +48,7 @@ struct Running<'f> {
     python: Option<Py<PyAny>>,
     memory: Memory,
     tasks: HashMap<TaskId, Doing>,
+    steps: usize,
 }
 
 /// What Python says: the ops; the state of the task's variables, if it was asked for; of a host its place, and memory.
@@ -85,8 +90,8 @@ pub fn check_program(
     let (steps, blocks, polls) = limits;
     // Loops that poll are found here, by their variables.
     let limits = Limits { steps, blocks: blocks.unwrap_or(usize::MAX), polls: usize::MAX, reducing: REDUCING };
-    let (counted, error, first) = Default::default();
-    let front = Front { python: program, ranks, polls, counted, error, first };
+    let (counted, given_up, error, first) = Default::default();
+    let front = Front { python: program, ranks, polls, counted, steps, given_up, error, first };
     let mut report = check(&front, &schedules, limits);
     report.found.iter_mut().for_each(|found| front.say_what_may_end(&mut found.finding));
     if let Some(allow) = allow {
@@ -95,6 +100,7 @@ pub fn check_program(
     let images = if draws { pictures(&report, &|found| draw(&front, found, limits)) } else { String::new() };
     let mut text = Vec::new();
     json(&mut text, &report)?;
+    front.say_where_it_was_given_up()?;
     let found = (String::from_utf8_lossy(&text).into_owned(), images);
     let last = front.error.take();
     if let Some(error) = front.first.take().or(last) {
@@ -142,21 +148,6 @@ impl Front {
             *first = first.take().or(error);
         }
     }
-
-    /// Says of loops that are taken to poll in vain that they may end by themselves.
-    fn say_what_may_end(&self, finding: &mut Finding) {
-        if !finding.kind.is_of_what_did_not_come() {
-            return;
-        }
-        let counted = self.counted.borrow();
-        for at in finding.at.iter().filter(|at| counted.contains(&at.site)) {
-            let Self { polls, .. } = self;
-            let may_end = format!("{} has looked {polls} times: if it gives up after more, raise polls", at.site);
-            if !finding.help.contains(&may_end) {
-                finding.help = format!("{}; {may_end}", finding.help);
-            }
-        }
-    }
 }
 
 impl Program for Front {
@@ -175,7 +166,7 @@ impl Program for Front {
     fn start(&self) -> Box<dyn Execution + '_> {
         self.set_aside();
         let python = self.call(|py| self.python.call_method0(py, "start"));
-        Box::new(Running { front: self, python, memory: Memory::default(), tasks: HashMap::new() })
+        Box::new(Running { front: self, python, memory: Memory::default(), tasks: HashMap::new(), steps: 0 })
     }
 }
 
@@ -184,6 +175,7 @@ impl Execution for Running<'_> {
         let mut doing = self.tasks.remove(&task).unwrap_or_default();
         if let Some(step) = doing.current.take() {
             doing.done(&step, &answer, &mut self.memory);
+            self.steps += 1;
         }
         while doing.batch.steps.is_empty() {
             if let Some((site, reason)) = doing.batch.failure.take() {
@@ -387,6 +379,12 @@ fn word(value: u64, bytes: u64) -> Vec<u8> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
+        // A barrier takes more steps than are counted here.
+        if self.steps >= self.front.steps - self.front.steps / 10 {
+            let steps = self.tasks.values().filter_map(|doing| doing.current.as_ref());
+            let here = steps.filter(|step| !matches!(step.op, Op::Join(_))).map(|step| step.site.clone());
+            self.front.given_up.borrow_mut().extend(here);
+        }
         let Some(python) = self.python.take() else { return };
         let stopped = Python::attach(|py| python.call_method0(py, "stop").map(|_| ()));
         if let Err(error) = stopped {

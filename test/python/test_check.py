@@ -223,7 +223,7 @@ def test_a_script_gets_its_arguments_and_ends_as_it_says(tmp_path):
             "    while True:\n        tl.store(box, 1)",
             ("--steps=300", "--ranks=1"),
             2,
-            "1 given up after too many steps",
+            "1 given up after too many steps, in the end at /",
         ),
         (
             "    while True:\n        pass",

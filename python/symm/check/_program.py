@@ -44,6 +44,8 @@ class Program:
         self.error: tuple | None = None
         # What the checker has found until an exception ended the check: JSON, and pictures.
         self.found: tuple[str, str] | None = None
+        # The lines at which tasks were when an execution was given up.
+        self.given_up: list[str] = []
 
     def start(self):
         self.heaps.clear()

@@ -18,8 +18,8 @@ TEAM = re.compile(r"element (\d+) of (World\.team .*)")
 TASK = re.compile(r"rank (\d+) block (\d+)")
 
 
-# How many calls of a kernel of the package are named.
-MOST_CALLERS = 2
+# How many calls of a kernel of the package are named, and how many lines of executions that were given up.
+MOST_CALLERS, MOST_PLACES = 2, 4
 # A schedule of more letters is told by its seed: no shell takes an argument of any length.
 LONG = 1000
 
@@ -102,6 +102,7 @@ class Report:
     exhausted: bool
     _ends: dict[str, int]
     _command: Command | None
+    _given_up_at: tuple[str, ...] = ()
 
     @property
     def is_clean(self) -> bool:
@@ -130,7 +131,9 @@ class Report:
             why = {name: found.pop(name) for name in ("reason", "stands")}
             allowed.append(Allowed(_finding(found, program), **why))
         counts = (whole[name] for name in COUNTS)
-        return Report(findings, tuple(allowed), tuple(whole["unused"]), *counts, program.sites.ends, command)
+        lines = dict.fromkeys(site.rsplit(":", 1)[0] for site in program.given_up)
+        ends = program.sites.ends
+        return Report(findings, tuple(allowed), tuple(whole["unused"]), *counts, ends, command, tuple(lines))
 
     def _text(self, finding):
         rule = f" ({finding.rule})" if finding.rule else ""
@@ -176,7 +179,8 @@ class Report:
             said.append(f"the limit of {_counted(self.limit, 'execution')} is reached")
         said += [f"{len(self.allowed)} allowed"] * bool(self.allowed)
         if self.given_up:
-            said.append(f"{self.given_up} given up after too many steps")
+            at = ", ".join(self._given_up_at[:MOST_PLACES]).replace(f"{os.getcwd()}/", "")
+            said.append(f"{self.given_up} given up after too many steps" + (f", in the end at {at}" if at else ""))
         if self.left_out:
             said.append(f"{_counted(self.left_out, 'step')} of the schedule not followed: it is another program's")
         known = "there are no others that differ" if self.exhausted else "nothing is known of other schedules"
