@@ -16,6 +16,8 @@ const GAP: usize = 62;
 /// From row to row, and above the first one.
 const ROW: usize = 112;
 const TOP: usize = 50;
+/// The width of the tasks' names.
+const NAMES: usize = 96;
 /// The most letters of a line in a box.
 const LETTERS: usize = 21;
 
@@ -27,9 +29,13 @@ pub(super) fn drawing(out: &mut String, picture: &Picture) {
     let xs = columns(picture);
     let width = xs.iter().max().unwrap_or(&0) + WIDTH + 12;
     let height = TOP + picture.rows.len() * ROW - (ROW - HEIGHT) + 24;
-    // The outer one opens at its end, where the finding is; the inner one runs from left to right again.
+    // The outer one opens at its end, or further left if what is wrong begins there, in browsers that know
+    // `scroll-initial-target`; the inner one runs from left to right again.
     out.push_str("<div class=\"drawing\"><div>\n");
-    let _ = writeln!(out, "<svg class=\"names\" width=\"96\" height=\"{height}\" viewBox=\"0 0 96 {height}\">");
+    if let Some(x) = start_of_error(picture, &xs) {
+        let _ = writeln!(out, "<i class=\"start\" style=\"left:{}px\"></i>", NAMES + x);
+    }
+    let _ = writeln!(out, "<svg class=\"names\" width=\"{NAMES}\" height=\"{height}\" viewBox=\"0 0 {NAMES} {height}\">");
     for (row, name) in picture.rows.iter().enumerate() {
         let (first, second) = two_lines(name);
         let y = top(row) + HEIGHT / 2;
@@ -62,6 +68,12 @@ pub(super) fn drawing(out: &mut String, picture: &Picture) {
 const LEGEND: &str = "<p class=\"legend\"><span class=\"orders\">⟶</span> sees it, and what came before it \
                       <span class=\"seen\">⇢</span> sees it alone <span class=\"missing\">⇢</span> what is wrong; \
                       a number is the place below</p>\n";
+
+/// Where the box begins that is the first of what is wrong.
+fn start_of_error(picture: &Picture, xs: &[usize]) -> Option<usize> {
+    let wrong = picture.arrows.iter().filter(|arrow| arrow.line == Line::Missing);
+    wrong.flat_map(|arrow| [arrow.from, Some(arrow.to)]).flatten().map(|each| xs[each]).min()
+}
 
 /// Where each box begins: later steps are further right, whichever row they are of.
 fn columns(picture: &Picture) -> Vec<usize> {
@@ -256,6 +268,17 @@ mod tests {
                 assert_eq!(x + wide / 2, middle);
                 assert!(x + wide <= number(&out, "class=\"steps\"", "width"));
             }
+        }
+    }
+
+    #[test]
+    fn a_drawing_opens_where_what_is_wrong_begins() {
+        let boxes = [0, 1, 0, 1, 0].map(step);
+        let xs = columns(&Picture { rows: vec![String::new(); 2], boxes: boxes.to_vec(), ..Picture::default() });
+        for (from, to, first) in [(Some(3), 1, 1), (Some(1), 3, 1), (None, 4, 4)] {
+            let out = drawn(2, &boxes, from, to);
+            let start = format!("<i class=\"start\" style=\"left:{}px\">", NAMES + xs[first]);
+            assert!(out.contains(&start), "{start} is not in {out}");
         }
     }
 
