@@ -147,6 +147,18 @@ functions! {
     /// One more round of a loop, or a call of a function.
     TURN = symm_chk_turn(loc: *const c_char);
 
+    /// Memory of the rank's own, which is in no heap.
+    ALLOCATE = symm_chk_allocate(bytes: u64, align: u64, loc: *const c_char) -> *mut u8;
+
+    /// Frees it; null is left alone.
+    RELEASE = symm_chk_release(memory: *mut u8, loc: *const c_char);
+
+    /// A weak access that is made for memory aligned to this many bytes, before it is done.
+    ALIGN = symm_chk_align(at: *const u8, align: u64, loc: *const c_char);
+
+    /// An integer division of values of this many bits, before it is done.
+    DIVIDE = symm_chk_divide(left: u64, right: u64, bits: u32, signed: u32, loc: *const c_char);
+
     /// A signal of a group; `kind` is a [`SignalKind`](crate::trace::SignalKind)'s number.
     SIGNAL = symm_chk_signal(
         flag: *mut u8, kind: u32, value: *const u8, bytes: u64, order: u32, scope: u32, group: u32, loc: *const c_char

@@ -2,7 +2,7 @@
 
 use crate::allow::Allowed;
 use crate::explore::Search;
-use crate::finding::{Finding, Kind};
+use crate::finding::{At, Finding, Kind};
 use crate::op::Site;
 use crate::picture::{self, Picture};
 use crate::reduce::Reducer;
@@ -56,6 +56,10 @@ pub struct Report {
     pub executions: usize,
     /// How many of them were given up, because they took too many steps.
     pub given_up: usize,
+    /// Where the tasks were of the first of these that still could go on.
+    pub unfinished: Vec<At>,
+    /// Whether a task has crashed: no more executions were tried.
+    pub has_crashed: bool,
     /// How many more were begun, and left as soon as it was known that they read the same as others.
     pub left_early: usize,
     /// The most executions that were to be tried, if the search for all has ended there.
@@ -146,20 +150,25 @@ struct Check<'p> {
 impl Check<'_> {
     /// The execution without a schedule; returns how many tasks and steps it had.
     fn in_turn(&mut self) -> (usize, usize) {
-        let Executed { findings, schedule, tasks, is_whole } =
-            execute(self.program, &mut InTurn::default(), self.limits);
-        self.note(findings, None, &Schedule::default(), is_whole);
-        (tasks, schedule.len())
+        let executed = execute(self.program, &mut InTurn::default(), self.limits);
+        let size = (executed.tasks, executed.schedule.len());
+        self.note(Executed { schedule: Schedule::default(), ..executed }, None);
+        size
     }
 
     fn run(&mut self, chooser: &mut dyn Chooser, seed: Option<u64>) {
-        let Executed { findings, schedule, is_whole, .. } = execute(self.program, chooser, self.limits);
-        self.note(findings, seed, &schedule, is_whole);
+        let executed = execute(self.program, chooser, self.limits);
+        self.note(executed, seed);
     }
 
-    fn note(&mut self, findings: Vec<Finding>, seed: Option<u64>, schedule: &Schedule, is_whole: bool) {
+    fn note(&mut self, executed: Executed, seed: Option<u64>) {
+        let Executed { findings, schedule, unfinished, has_crashed, .. } = executed;
         self.report.executions += 1;
-        self.report.given_up += usize::from(!is_whole);
+        self.report.has_crashed |= has_crashed;
+        self.report.given_up += usize::from(!unfinished.is_empty());
+        if self.report.unfinished.is_empty() {
+            self.report.unfinished = unfinished;
+        }
         let has_broken_off = self.program.has_broken_off();
         for finding in findings.into_iter().filter(|each| !(has_broken_off && each.kind.is_of_what_did_not_come())) {
             let found = || Found { finding: finding.clone(), seed, schedule: schedule.clone() };
@@ -172,7 +181,7 @@ impl Check<'_> {
         // its execution again.
         let (tasks, steps) = self.in_turn();
         for seed in (0..executions as u64).map(|nth| seed.wrapping_add(nth)) {
-            if self.program.has_broken_off() {
+            if self.is_stopped() {
                 break;
             }
             self.run(&mut ByPriority::new(seed, tasks, steps, changes), Some(seed));
@@ -182,24 +191,32 @@ impl Check<'_> {
     fn all(&mut self, executions: usize) {
         let mut search = Search::new(self.program, self.limits);
         for _ in 0..executions {
-            if search.is_over() || self.program.has_broken_off() {
+            if search.is_over() || self.is_stopped() {
                 break;
             }
             match search.next() {
-                Some(tried) => self.note(tried.findings, None, &tried.schedule, tried.is_whole),
+                Some(executed) => self.note(executed, None),
                 None => self.report.left_early += 1,
             }
         }
-        let is_cut = self.program.has_broken_off();
-        self.report.limit = (!search.is_over() && !is_cut).then_some(executions);
-        self.report.is_exhausted = search.is_over() && !is_cut && self.report.given_up == 0;
+        let is_stopped = self.is_stopped();
+        self.report.limit = (!search.is_over() && !is_stopped).then_some(executions);
+        self.report.is_exhausted = search.is_over() && self.report.given_up == 0 && !is_stopped;
+    }
+
+    /// Whether something has ended the check.
+    fn is_stopped(&self) -> bool {
+        self.report.has_crashed || self.program.has_broken_off()
     }
 
     fn reduced(mut self) -> Report {
         let mut reducer = Reducer::new(self.program, self.limits);
         for mut found in std::mem::take(&mut self.found).into_values() {
-            reducer.reduce(&mut found);
-            explain(self.program, self.limits, &mut found);
+            // After a crash nothing is executed any more.
+            if !self.report.has_crashed {
+                reducer.reduce(&mut found);
+                explain(self.program, self.limits, &mut found);
+            }
             self.report.found.push(found);
         }
         self.report
@@ -211,14 +228,22 @@ pub(crate) struct Executed {
     pub findings: Vec<Finding>,
     pub schedule: Schedule,
     tasks: usize,
-    /// Whether it came to its end.
-    is_whole: bool,
+    /// Where its tasks were that still could go on, if it has not come to its end.
+    unfinished: Vec<At>,
+    has_crashed: bool,
+}
+
+impl Executed {
+    /// What came of a run, as far as it went.
+    pub fn of(mut run: Run) -> Self {
+        let unfinished = if run.is_at_limit() { run.unfinished() } else { Vec::new() };
+        let (schedule, tasks, has_crashed) = (run.choices.clone(), run.machine.tasks().len(), run.has_crashed());
+        Self { findings: run.findings(), schedule, tasks, unfinished, has_crashed }
+    }
 }
 
 pub(crate) fn execute(program: &dyn Program, chooser: &mut dyn Chooser, limits: Limits) -> Executed {
     let mut run = Run::new(program, limits);
     while chooser.advance(&mut run) {}
-    let is_whole = !run.is_at_limit() || run.enabled().is_empty();
-    let (schedule, tasks) = (run.choices.clone(), run.machine.tasks().len());
-    Executed { findings: run.findings(), schedule, tasks, is_whole }
+    Executed::of(run)
 }

@@ -2,11 +2,11 @@
 //! (dynamic, Flanagan and Godefroid 2005) and sleep sets. Steps that touch no place in common are tried in one order
 //! only.
 
+use crate::check::Executed;
 use crate::clock::{Clock, Epoch};
-use crate::finding::Finding;
 use crate::op::{Op, Range};
 use crate::run::{Limits, Program, Run};
-use crate::schedule::{Choice, Schedule};
+use crate::schedule::Choice;
 use crate::task::TaskId;
 use std::collections::BTreeSet;
 
@@ -37,13 +37,6 @@ pub(crate) struct Search<'p> {
     is_over: bool,
 }
 
-/// What came of one execution.
-pub(crate) struct Tried {
-    pub findings: Vec<Finding>,
-    pub schedule: Schedule,
-    pub is_whole: bool,
-}
-
 impl<'p> Search<'p> {
     pub fn new(program: &'p dyn Program, limits: Limits) -> Self {
         // Each poll makes an execution longer, and others to try.
@@ -57,7 +50,7 @@ impl<'p> Search<'p> {
     }
 
     /// The next execution, while the search is not over. `None`: it would have repeated another one, and was given up.
-    pub fn next(&mut self) -> Option<Tried> {
+    pub fn next(&mut self) -> Option<Executed> {
         let mut run = Run::new(self.program, self.limits);
         let known = self.nodes.len().saturating_sub(1);
         for depth in 0..self.nodes.len() {
@@ -92,10 +85,8 @@ impl<'p> Search<'p> {
         if !repeats {
             self.blocked(&run);
         }
-        let is_whole = !run.is_at_limit() || run.enabled().is_empty();
         self.backtrack();
-        let schedule = run.choices.clone();
-        (!repeats).then(|| Tried { findings: run.findings(), schedule, is_whole })
+        (!repeats).then(|| Executed::of(run))
     }
 
     /// Does the step of a node. One that is new has its place among the others looked for.

@@ -52,11 +52,13 @@ pub enum Kind {
     PacketOverwritten,
     /// A check of the program itself.
     FailedCheck,
+    /// What ends a process: a division by zero, an access of memory that is not there, a trap.
+    Fault,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Race,
         Self::SameValue,
         Self::WriteAfterRead,
@@ -78,6 +80,7 @@ impl Kind {
         Self::OutOfHeap,
         Self::PacketOverwritten,
         Self::FailedCheck,
+        Self::Fault,
     ];
 
     /// Its name in reports.
@@ -105,6 +108,7 @@ impl Kind {
             Self::OutOfHeap => "out-of-heap",
             Self::PacketOverwritten => "packet-overwritten",
             Self::FailedCheck => "failed-check",
+            Self::Fault => "fault",
         }
     }
 
@@ -141,6 +145,7 @@ impl Kind {
             Self::OutOfHeap => "Memory is accessed that was never allocated.",
             Self::PacketOverwritten => "A packet is put over one that nobody is known to have received.",
             Self::FailedCheck => "A check of the program failed.",
+            Self::Fault => "A task did what ends a process.",
         }
     }
 

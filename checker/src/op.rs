@@ -24,10 +24,14 @@ pub struct Range {
 /// of its own in it.
 pub const SHARED: u32 = u32::MAX;
 
+/// The numbers from this one on are those of memory that each rank has besides its heap: this one plus the rank.
+pub const OWN: u32 = 1 << 31;
+
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.heap {
             SHARED => write!(f, "{:#x} of the blocks' shared memory", self.start),
+            own if own >= OWN => write!(f, "{:#x} of rank {}'s own memory", self.start, own - OWN),
             heap => write!(f, "{:#x} of rank {heap}'s heap", self.start),
         }
     }

@@ -70,6 +70,9 @@ fn summary(report: &Report, steps: &str) -> String {
     if report.given_up > 0 {
         said.push(format!("{} given up after {steps}, and nothing is known of what comes later", report.given_up));
     }
+    if report.has_crashed {
+        said.push("none tried after the crash".into());
+    }
     if report.left_out > 0 {
         said.push(format!(
             "{} of the schedule not followed: it is another program's",
@@ -81,6 +84,15 @@ fn summary(report: &Report, steps: &str) -> String {
             .to_owned(),
     );
     said.join("; ")
+}
+
+/// What the report claims, and what it does not.
+fn claim(report: &Report) -> &'static str {
+    if report.is_exhausted {
+        "each error is in a real execution of the model; nothing is said of other ranks, threads or arguments"
+    } else {
+        "each error is in a real execution of the model; nothing is said of other schedules, ranks, threads or arguments"
+    }
 }
 
 /// Why a search for all executions has ended before it had them, and what was counted.

@@ -1,8 +1,10 @@
 //! One execution of a program: its tasks, one step after the other.
 
+mod outcome;
+
 use crate::ahead::{Ahead, Sides, watch};
 use crate::explore::touched;
-use crate::finding::{Finding, Kind};
+use crate::finding::Kind;
 use crate::machine::Machine;
 use crate::op::{Answer, Op, Range, Site};
 use crate::pages::Pages;
@@ -77,7 +79,14 @@ pub enum Next {
     Fail(Site, String),
     /// Likewise, and the task goes on.
     Failed(Site, String),
+    /// It did there what ends a process, such as a division by zero; the task ends.
+    Fault(Site, String),
+    /// Likewise, and nobody can tell what else that has done: the execution ends.
+    Crash(Site, String),
 }
+
+/// What is said of a crash besides what it is.
+const CRASHED: &str = "the check ends with it: nothing is known of what comes later, nor of other schedules";
 
 /// What an execution has at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +126,8 @@ pub struct Run<'p> {
     pub choices: Schedule,
     /// Whether a task has failed: others may wait for it.
     has_failed: bool,
+    /// Whether a task has crashed: there are no steps after that.
+    has_crashed: bool,
     limits: Limits,
     parked: Parked,
     polls: Vec<Polls>,
@@ -134,9 +145,21 @@ impl<'p> Run<'p> {
         let mut parked = Parked::default();
         parked.grow(tasks.len());
         let (machine, execution, choices) = (Machine::new(tasks), program.start(), Schedule::default());
-        let (has_failed, trace, pages) = (false, None, Pages::default());
-        let mut run =
-            Self { machine, program, execution, pending, choices, has_failed, limits, parked, polls, pages, trace };
+        let (trace, pages) = (None, Pages::default());
+        let mut run = Self {
+            machine,
+            program,
+            execution,
+            pending,
+            choices,
+            has_failed: false,
+            has_crashed: false,
+            limits,
+            parked,
+            polls,
+            pages,
+            trace,
+        };
         run.machine.reserved = program.reserved();
         for task in program.first() {
             run.machine.start(task);
@@ -148,6 +171,9 @@ impl<'p> Run<'p> {
     /// Asks a task what it does next, after at most this many accesses of its own; how many it has made.
     fn ask(&mut self, task: TaskId, answer: Answer, more: usize) -> usize {
         let (mut answer, mut done) = (answer, 0);
+        if self.has_crashed {
+            return done;
+        }
         let next = loop {
             let polls = &mut self.polls[task];
             let left = if polls.is_idle() { 0 } else { more - done };
@@ -168,16 +194,26 @@ impl<'p> Run<'p> {
                 self.end(task);
                 None
             }
-            Next::Fail(site, reason) => {
-                self.has_failed = true;
-                let at = self.machine.at(task, &site, reason);
-                self.machine.find(Kind::FailedCheck, vec![at], "");
-                self.end(task);
+            Next::Fail(site, reason) => self.fail(task, Kind::FailedCheck, (&site, reason), ""),
+            Next::Fault(site, reason) => self.fail(task, Kind::Fault, (&site, reason), ""),
+            Next::Crash(site, reason) => {
+                self.fail(task, Kind::Fault, (&site, reason), CRASHED);
+                self.has_crashed = true;
+                self.pending.fill(None);
                 None
             }
         };
         self.parked.wake(task);
         done
+    }
+
+    /// A task ends with an error. It has no next op.
+    fn fail(&mut self, task: TaskId, kind: Kind, (site, reason): (&Site, String), help: &str) -> Option<(Op, Site)> {
+        self.has_failed = true;
+        let at = self.machine.at(task, site, reason);
+        self.machine.find(kind, vec![at], help);
+        self.end(task);
+        None
     }
 
     fn end(&mut self, task: TaskId) {
@@ -271,6 +307,12 @@ impl<'p> Run<'p> {
         }
     }
 
+    /// Whether a task has crashed, and the execution with it.
+    #[must_use]
+    pub fn has_crashed(&self) -> bool {
+        self.has_crashed
+    }
+
     /// Whether the execution has taken as many steps as it may.
     #[must_use]
     pub fn is_at_limit(&self) -> bool {
@@ -334,43 +376,9 @@ impl<'p> Run<'p> {
             self.parked.grow(tasks);
         }
     }
-
-    /// What was found, after no task can go on.
-    #[must_use]
-    pub fn findings(mut self) -> Vec<Finding> {
-        let blocked: Vec<_> = (0..self.pending.len()).filter(|&task| self.pending[task].is_some()).collect();
-        if blocked.is_empty() {
-            self.machine.finish();
-            if let Some(reason) = self.execution.failed_check() {
-                self.machine.find(Kind::FailedCheck, vec![], reason);
-            }
-        } else if !self.is_at_limit() && !self.has_failed {
-            self.deadlock(&blocked);
-        }
-        self.machine.findings()
-    }
 }
 
 impl Run<'_> {
-    /// Keeps what is done from now on.
-    pub(crate) fn record(&mut self) {
-        self.trace = Some(Trace::default());
-        self.machine.edges = Some(Vec::new());
-    }
-
-    /// What was done since, and what tasks are blocked at.
-    pub(crate) fn recorded(&mut self) -> Option<Trace> {
-        let mut trace = self.trace.take()?;
-        trace.tasks = self.machine.tasks().to_vec();
-        trace.edges = self.machine.edges.take().unwrap_or_default();
-        for (task, pending) in self.pending.iter().enumerate() {
-            if let Some((op, site)) = pending {
-                trace.block(self.machine.now(task), op, site);
-            }
-        }
-        Some(trace)
-    }
-
     /// Lets a task go on that waits, as if the flag had come.
     pub(crate) fn let_through(&mut self, task: TaskId) {
         self.pending[task] = None;

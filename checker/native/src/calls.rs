@@ -4,9 +4,10 @@
 
 mod atomics;
 mod groups;
+mod own;
 mod put;
 
-use crate::fiber::current;
+use crate::fiber::{come_to, current};
 use crate::space::Place;
 use crate::task::{Context, ahead};
 use atomics::{symm_chk_compare, symm_chk_load, symm_chk_store, symm_chk_update};
@@ -16,6 +17,7 @@ use groups::{
     symm_chk_signal, symm_chk_try_floats, symm_chk_try_packet, symm_chk_wait, symm_chk_wait_floats,
     symm_chk_wait_packet,
 };
+use own::{symm_chk_align, symm_chk_allocate, symm_chk_divide, symm_chk_release};
 pub use put::Put;
 use put::{symm_chk_begin_put, symm_chk_end_put};
 use std::ffi::c_char;
@@ -41,6 +43,10 @@ const DEFINITIONS: Definitions = Definitions {
     symm_chk_compare,
     symm_chk_fence,
     symm_chk_turn,
+    symm_chk_allocate,
+    symm_chk_release,
+    symm_chk_align,
+    symm_chk_divide,
     symm_chk_signal,
     symm_chk_wait,
     symm_chk_barrier,
@@ -125,6 +131,7 @@ fn unmapped(task: &Context, at: *const u8, bytes: u64, loc: *const c_char) -> ! 
 }
 
 unsafe extern "C" fn symm_chk_read(into: *mut u8, from: *const u8, bytes: u64, loc: *const c_char) {
+    come_to(loc);
     // SAFETY: compiled code has room for as many.
     unsafe {
         if bytes == 4 && read_near::<4, true>(into, from, loc) {
@@ -184,6 +191,7 @@ unsafe fn read(into: *mut u8, from: *const u8, bytes: u64, loc: *const c_char) {
 }
 
 unsafe extern "C" fn symm_chk_write(to: *mut u8, from: *const u8, bytes: u64, loc: *const c_char) {
+    come_to(loc);
     // SAFETY: the value is on the stack of who calls.
     unsafe {
         if bytes == 4 && write_near::<4, true>(to, from, loc) {
@@ -228,6 +236,7 @@ unsafe extern "C" fn symm_chk_change(
     read_loc: *const c_char,
     write_loc: *const c_char,
 ) -> *mut u8 {
+    come_to(write_loc);
     if bytes == 4
         && let Some(place) = change_near::<4, true>(at, write_loc)
     {
@@ -267,6 +276,7 @@ unsafe extern "C" fn symm_chk_turn(loc: *const c_char) {
 }
 
 unsafe extern "C" fn symm_chk_copy(to: *mut u8, from: *const u8, bytes: u64, loc: *const c_char) {
+    come_to(loc);
     let task = current();
     if let (Place::Held(to), Place::Held(from)) = (task.state.place(to, bytes), task.state.place(from, bytes))
         && put::reads(task, from, loc)
@@ -278,6 +288,7 @@ unsafe extern "C" fn symm_chk_copy(to: *mut u8, from: *const u8, bytes: u64, loc
 }
 
 unsafe extern "C" fn symm_chk_fill(to: *mut u8, byte: u32, bytes: u64, loc: *const c_char) {
+    come_to(loc);
     let (task, byte, count) = (current(), byte.to_le_bytes()[0], usize::try_from(bytes).unwrap_or(0));
     match task.state.place(to, bytes) {
         Place::Held(range) if is_too_large(task, range) => drop(task.ask(Op::Write(vec![range], Vec::new()), loc)),
@@ -303,6 +314,7 @@ unsafe extern "C" fn symm_chk_read_lanes(
     mask: *const u8,
     loc: *const c_char,
 ) {
+    come_to(loc);
     let (task, width) = (current(), usize::try_from(bytes).unwrap_or(0));
     // SAFETY: a pointer, a byte of mask and room for a value for each lane.
     unsafe {
@@ -321,6 +333,7 @@ unsafe extern "C" fn symm_chk_write_lanes(
     mask: *const u8,
     loc: *const c_char,
 ) {
+    come_to(loc);
     let (task, width) = (current(), usize::try_from(bytes).unwrap_or(0));
     // SAFETY: a pointer, a byte of mask and a value for each lane.
     unsafe {

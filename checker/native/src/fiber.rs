@@ -4,6 +4,7 @@ use crate::task::Context;
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::Cell;
+use std::ffi::c_char;
 use std::rc::Rc;
 use symm_checker::ahead::Ahead;
 use symm_checker::op::Answer;
@@ -12,9 +13,11 @@ use symm_checker::run::Next;
 /// Bytes of a task's stack. Pages that nobody touches cost nothing.
 const STACK: usize = 512 << 10;
 /// Bytes of it that a function has at least.
-const SPARE: usize = 128 << 10;
+pub const SPARE: usize = 128 << 10;
 
 thread_local! {
+    /// Where the task is that runs on this thread: the text of the last place that it has come to.
+    static LAST: Cell<*const c_char> = const { Cell::new(std::ptr::null()) };
     /// The task that runs on this thread.
     static CURRENT: Cell<*const Context> = const { Cell::new(std::ptr::null()) };
 }
@@ -31,7 +34,7 @@ impl Stacks {
 
 /// A task on its way.
 pub struct Fiber {
-    coroutine: Coroutine<Answer, Next, ()>,
+    coroutine: Coroutine<Answer, Next, Next>,
     context: Rc<Context>,
 }
 
@@ -50,7 +53,9 @@ impl Fiber {
             let context = unsafe { &*inner };
             context.set_yielder(yielder);
             context.run();
+            Next::End
         });
+        context.trap.set(Some(coroutine.trap_handler()));
         Ok(Self { coroutine, context })
     }
 
@@ -58,12 +63,13 @@ impl Fiber {
     pub fn resume(&mut self, answer: Answer, ahead: Option<&mut Ahead>) -> Next {
         let before = CURRENT.replace(Rc::as_ptr(&self.context));
         self.context.set_ahead(ahead);
+        come_to(self.context.last.get());
         let result = self.coroutine.resume(answer);
+        self.context.last.set(last());
         self.context.set_ahead(None);
         CURRENT.set(before);
         match result {
-            CoroutineResult::Yield(next) => next,
-            CoroutineResult::Return(()) => Next::End,
+            CoroutineResult::Yield(next) | CoroutineResult::Return(next) => next,
         }
     }
 
@@ -76,6 +82,22 @@ impl Fiber {
         }
         stacks.0.push(self.coroutine.into_stack());
     }
+}
+
+/// Notes where the task is that runs.
+#[inline]
+pub fn come_to(loc: *const c_char) {
+    LAST.set(loc);
+}
+
+/// Where the task is that runs.
+pub fn last() -> *const c_char {
+    LAST.get()
+}
+
+/// The task that runs on this thread, if one does.
+pub fn running() -> *const Context {
+    CURRENT.get()
 }
 
 /// The task that has called.

@@ -47,8 +47,8 @@ const MOST_TASKS: i64 = 1 << 15;
 
 /// Notes a call that all ranks have to make.
 fn collective(task: &Context, call: &Collective, loc: *const c_char) {
-    if let Err((other, site)) = task.state.collective(task.rank, call, &task.state.site(loc)) {
-        task.fail(format!("this rank {call}, where another one {other}, at {site}"), loc);
+    if let Err((other, rank, site)) = task.state.collective(task.rank, call, &task.state.site(loc)) {
+        task.fail(format!("this rank {call}, where rank {rank} {other} ({site})"), loc);
     }
 }
 
@@ -65,7 +65,7 @@ unsafe extern "C" fn symm_rt_alloc(_: *const i64, bytes: u64, align: u64, loc: *
     };
     task.ask(Op::Alloc(range, true), loc);
     task.ask(task.state.meeting_of_hosts(), loc);
-    (task.state.space.heap(task.rank) + range.start) as *mut u8
+    task.address(range)
 }
 
 unsafe extern "C" fn symm_rt_free(_: *const i64, ptr: *mut u8, loc: *const c_char) {

@@ -2,13 +2,15 @@
 //! are what it calls `symm_chk_…` and `symm_rt_…` for ([`symbols`]).
 //!
 //! Heaps have addresses that nothing is mapped at, and values are the checker's: an access that the checker is not told
-//! of ends the process. There is no MLIR in this crate.
+//! of is a fault. A fault ends its task and the execution, and not the process. There is no MLIR in this crate.
 
 // Unsafe code is where it is allowed by name.
 #![deny(unsafe_code)]
 
 #[expect(unsafe_code, reason = "addresses of compiled code")]
 mod calls;
+#[expect(unsafe_code, reason = "signals of the system")]
+mod fault;
 #[expect(unsafe_code, reason = "stacks")]
 mod fiber;
 #[expect(unsafe_code, reason = "calls of the host")]
@@ -87,6 +89,7 @@ impl Front {
     /// The system does not have this many addresses left.
     pub fn new(host: Host, ranks: u32, heap_size: u64, threads: Option<u32>) -> std::io::Result<Self> {
         let space = Rc::new(Space::new(ranks)?);
+        fault::install();
         let bases: Vec<i64> = (0..ranks).map(|rank| space.heap(rank).cast_signed()).collect();
         let table = |rank: u32| [vec![rank.into(), ranks.into()], bases.clone()].concat();
         let tables = (0..ranks).map(table).collect();
@@ -163,7 +166,7 @@ impl Running<'_> {
         }
         let Some(fiber) = &mut self.fibers[task] else { return Next::End };
         let next = fiber.resume(answer, ahead);
-        if matches!(next, Next::End | Next::Fail(..))
+        if matches!(next, Next::End | Next::Fail(..) | Next::Fault(..) | Next::Crash(..))
             && let Some(fiber) = self.fibers[task].take()
         {
             fiber.end(&mut self.front.stacks.borrow_mut());

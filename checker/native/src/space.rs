@@ -1,10 +1,10 @@
-//! Addresses of memory that the checker holds: heaps, and what blocks share. No page of them is mapped, so that an
+//! Addresses of memory that the checker holds: heaps, what blocks share, and each rank's other memory. No page of them is mapped, so that an
 //! access that the checker is not told of ends the process instead of going by unseen.
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ffi::c_void;
 use symm_abi::heap::HEAP_ALIGN;
-use symm_checker::op::{Range, SHARED};
+use symm_checker::op::{OWN, Range, SHARED};
 
 /// Bytes of addresses for each heap. Nothing is allocated at an address twice, so that what is freed is known.
 pub const HEAP: u64 = 1 << 36;
@@ -33,16 +33,23 @@ pub struct Held {
 impl Held {
     /// The address of a range.
     pub fn address(self, range: Range) -> u64 {
-        self.base + HEAP * u64::from(range.heap.min(self.ranks)) + range.start
+        let nth = match range.heap {
+            SHARED => self.ranks,
+            own if own >= OWN => self.ranks + 1 + (own - OWN),
+            heap => heap,
+        };
+        self.base + HEAP * u64::from(nth) + range.start
     }
 
     /// The range of this many bytes from an address on, if the checker holds it.
     #[inline]
     pub fn held(self, address: u64, bytes: u64) -> Option<Range> {
         let offset = address.wrapping_sub(self.base);
-        let heap = offset / HEAP;
-        let ranks = u64::from(self.ranks);
-        let heap = if heap == ranks { SHARED } else { u32::try_from(heap).ok().filter(|&heap| heap < self.ranks)? };
+        let heap = match u32::try_from(offset / HEAP).ok()? {
+            heap if heap < self.ranks => heap,
+            shared if shared == self.ranks => SHARED,
+            own => Some(own - self.ranks - 1).filter(|&rank| rank < self.ranks)? + OWN,
+        };
         Some(Range { heap, start: offset % HEAP, bytes })
     }
 }
@@ -62,7 +69,7 @@ impl Space {
     /// # Errors
     /// The system does not have this many addresses left.
     pub fn new(ranks: u32) -> rustix::io::Result<Self> {
-        let bytes = HEAP * (u64::from(ranks) + 1) + HEAP_ALIGN;
+        let bytes = HEAP * (2 * u64::from(ranks) + 1) + HEAP_ALIGN;
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: new addresses, which nothing else has. They are the same in each process where they are free, so that
@@ -75,11 +82,6 @@ impl Space {
     /// Where a rank's heap starts.
     pub fn heap(&self, rank: u32) -> u64 {
         self.base + HEAP * u64::from(rank)
-    }
-
-    /// The address of a byte of the memory that blocks share.
-    pub fn shared(&self, offset: u64) -> u64 {
-        self.heap(self.ranks) + offset
     }
 
     /// The addresses of the memory that the checker holds.
@@ -116,7 +118,11 @@ mod tests {
         let range = |heap, start| Place::Held(Range { heap, start, bytes: 4 });
         assert_eq!(space.place(space.heap(0) + 8, 4), range(0, 8));
         assert_eq!(space.place(space.heap(1), 4), range(1, 0));
-        assert_eq!(space.place(space.shared(16), 4), range(SHARED, 16));
+        for other in [SHARED, OWN, OWN + 1] {
+            let address = space.held_addresses().address(Range { heap: other, start: 16, bytes: 4 });
+            assert_eq!(space.place(address, 4), range(other, 16));
+        }
+        assert_eq!(space.place(space.heap(0) + 5 * HEAP, 4), Place::Plain);
         let here = 0u64;
         assert_eq!(space.place(&raw const here as u64, 8), Place::Plain);
         assert_eq!((space.place(0, 1), space.place(1 << 60, 8)), (Place::Unmapped, Place::Unmapped));

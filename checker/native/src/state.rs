@@ -1,20 +1,24 @@
 //! What the tasks of one execution share.
 
 use crate::Tasks;
-use crate::space::{Place, Space};
+use crate::space::{HEAP, Place, Space};
 use crate::task::Thread;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, c_char};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
-use symm_abi::heap::RESERVED_BYTES;
-use symm_checker::op::{COPIES, Op, Range, Site};
+use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
+use symm_checker::op::{COPIES, OWN, Op, Range, SHARED, Site};
 use symm_checker::task::TaskId;
 
 /// The number of the hosts' barrier; those of groups are numbers of tasks.
 const HOSTS: u64 = COPIES - 1;
+
+/// Bytes of addresses for what a rank has besides its heap, and how they are aligned at least.
+const OWN_BYTES: u64 = HEAP / MAX_RANKS as u64;
+pub const PAGE: u64 = 4096;
 
 /// A call that all ranks make, with the same values.
 #[derive(Clone, PartialEq, Eq)]
@@ -65,10 +69,13 @@ pub struct State {
     ranks: u32,
     heap_size: u64,
     heaps: RefCell<Vec<Heap>>,
-    collectives: RefCell<Vec<(Collective, Site)>>,
+    /// With the first rank that has made each.
+    collectives: RefCell<Vec<(Collective, u32, Site)>>,
     /// Where a block's shared memory is: by the block's first task, and its number.
     shared: RefCell<HashMap<(TaskId, u32), Range>>,
     shared_end: RefCell<u64>,
+    /// What each rank has allocated besides its heap: bytes by address, whether or not it was freed since.
+    own: RefCell<Vec<BTreeMap<u64, u64>>>,
     /// What the leader of a group has found out, for the others.
     pub said: RefCell<HashMap<u64, u64>>,
 }
@@ -81,8 +88,8 @@ impl State {
     pub fn new(space: Rc<Space>, sites: Sites, launching: Launching, ranks: u32, heap_size: u64) -> Self {
         let heaps = (0..ranks).map(|_| Heap { next: RESERVED_BYTES, ..Heap::default() }).collect();
         let (launched, collectives, shared, shared_end, said) = Default::default();
-        let heaps = RefCell::new(heaps);
-        Self { space, launching, launched, sites, ranks, heap_size, heaps, collectives, shared, shared_end, said }
+        let (heaps, own) = (RefCell::new(heaps), RefCell::new(vec![BTreeMap::new(); ranks as usize]));
+        Self { space, launching, launched, sites, ranks, heap_size, heaps, collectives, shared, shared_end, own, said }
     }
 
     /// The place that a text of the program names.
@@ -113,8 +120,8 @@ impl State {
         Op::Barrier(HOSTS, (0..self.ranks as TaskId).collect::<Vec<_>>().into())
     }
 
-    /// Notes a rank's next collective call; the other call, where another rank has made another one in its place.
-    pub fn collective(&self, rank: u32, call: &Collective, site: &Site) -> Result<(), (Collective, Site)> {
+    /// Notes a rank's next collective call; the other call, its rank and its place, where that is another one.
+    pub fn collective(&self, rank: u32, call: &Collective, site: &Site) -> Result<(), (Collective, u32, Site)> {
         let nth = {
             let heap = &mut self.heaps.borrow_mut()[rank as usize];
             heap.calls += 1;
@@ -122,10 +129,10 @@ impl State {
         };
         let mut collectives = self.collectives.borrow_mut();
         match collectives.get(nth) {
-            Some((theirs, _)) if theirs == call => Ok(()),
+            Some((theirs, ..)) if theirs == call => Ok(()),
             Some(theirs) => Err(theirs.clone()),
             None => {
-                collectives.push((call.clone(), site.clone()));
+                collectives.push((call.clone(), rank, site.clone()));
                 Ok(())
             }
         }
@@ -148,8 +155,11 @@ impl State {
 
     /// Whether a range ends after all that was allocated so far, so that no memory has all of its bytes.
     pub fn is_beyond(&self, range: Range) -> bool {
-        let heaps = self.heaps.borrow();
-        let end = heaps.get(range.heap as usize).map_or_else(|| *self.shared_end.borrow(), |heap| heap.next);
+        let end = match range.heap {
+            SHARED => *self.shared_end.borrow(),
+            own if own >= OWN => self.own_end(own - OWN),
+            heap => self.heaps.borrow().get(heap as usize).map_or(0, |heap| heap.next),
+        };
         range.end() > end
     }
 
@@ -159,6 +169,30 @@ impl State {
         let bytes = heap.live.remove(&start)?;
         heap.used -= bytes;
         Some(Range { heap: rank, start, bytes })
+    }
+
+    /// Where a rank's memory besides its heap ends so far. That of one rank begins where no other rank's is, so that a
+    /// pointer that was translated to another rank is none of that rank's.
+    fn own_end(&self, rank: u32) -> u64 {
+        let own = self.own.borrow();
+        let last = own.get(rank as usize).and_then(BTreeMap::last_key_value).map(|(start, bytes)| start + bytes);
+        last.unwrap_or(RESERVED_BYTES + OWN_BYTES * u64::from(rank))
+    }
+
+    /// Takes memory besides a rank's heap; `None` if that is too much.
+    pub fn alloc_own(&self, rank: u32, bytes: u64, align: u64) -> Option<Range> {
+        // A gap, as in the heap.
+        let start = (self.own_end(rank) + 256).next_multiple_of(align.max(PAGE));
+        let is_in = start.checked_add(bytes)? <= OWN_BYTES * u64::from(rank + 1);
+        is_in.then(|| self.own.borrow_mut()[rank as usize].insert(start, bytes));
+        is_in.then_some(Range { heap: OWN + rank, start, bytes })
+    }
+
+    /// What was allocated at an address, be it freed or not.
+    pub fn own_at(&self, at: Range) -> Option<Range> {
+        let rank = at.heap.checked_sub(OWN)?;
+        let bytes = *self.own.borrow().get(rank as usize)?.get(&at.start)?;
+        Some(Range { bytes, ..at })
     }
 
     /// Notes a thread that is launched.
@@ -178,7 +212,7 @@ impl State {
             return range;
         }
         let mut end = self.shared_end.borrow_mut();
-        let range = Range { heap: symm_checker::op::SHARED, start: *end, bytes };
+        let range = Range { heap: SHARED, start: *end, bytes };
         *end = (*end + bytes).next_multiple_of(256) + 256;
         all.insert((block, number), range);
         range

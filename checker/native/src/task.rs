@@ -2,9 +2,11 @@
 
 use crate::Call;
 use crate::calls::Put;
+use crate::fiber::{SPARE, come_to};
 use crate::space::Held;
 use crate::state::{self, State};
 use corosensei::Yielder;
+use corosensei::trap::CoroutineTrapHandler;
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_void};
 use std::rc::Rc;
@@ -12,7 +14,7 @@ use std::sync::Arc;
 use symm_abi::check::Group;
 use symm_abi::kernel::{KernelFn, ThreadCoords};
 use symm_checker::ahead::Ahead;
-use symm_checker::op::{Answer, COPIES, Op, Range, Site};
+use symm_checker::op::{Answer, COPIES, OWN, Op, Range, SHARED, Site};
 use symm_checker::run::Next;
 use symm_checker::task::TaskId;
 
@@ -57,6 +59,10 @@ pub struct Context {
     pub task: TaskId,
     pub work: Work,
     yielder: Cell<*const Yielder<Answer, Next>>,
+    /// How a fault leaves its stack.
+    pub trap: Cell<Option<CoroutineTrapHandler<Next>>>,
+    /// The text of the last place that it has come to, while it does not run.
+    pub last: Cell<*const c_char>,
     /// Rounds of loops, and calls of functions.
     turns: Cell<u64>,
     /// How often it was resumed, and what it had done when its turns were looked at last.
@@ -85,6 +91,8 @@ impl Context {
             done: Cell::default(),
             lowest: Cell::default(),
             yielder: Cell::new(std::ptr::null()),
+            trap: Cell::default(),
+            last: Cell::new(std::ptr::null()),
             put: RefCell::default(),
             puts: Cell::default(),
         }
@@ -104,6 +112,16 @@ impl Context {
     #[inline]
     pub fn held(&self, at: *const u8, bytes: u64) -> Option<Range> {
         self.space.held(at as u64, bytes)
+    }
+
+    /// The address of memory that the checker holds.
+    pub fn address(&self, range: Range) -> *mut u8 {
+        self.space.address(range) as *mut u8
+    }
+
+    /// Whether a range is in the symmetric heap or in memory that a block shares, where flags may be.
+    pub fn is_symmetric(&self, range: Range) -> bool {
+        range.heap == SHARED || range.heap < OWN
     }
 
     /// Reads a range if it is this task's turn for sure.
@@ -148,6 +166,7 @@ impl Context {
     /// A loop goes round once more, or a function is called.
     #[inline]
     pub fn turn(&self, loc: *const c_char) {
+        come_to(loc);
         let turns = self.turns.get() + 1;
         self.turns.set(turns);
         if (&raw const turns).addr() < self.lowest.get() {
@@ -173,6 +192,7 @@ impl Context {
 
     /// Lets the checker do an op, when it is this task's turn.
     pub fn ask(&self, op: Op, loc: *const c_char) -> Answer {
+        come_to(loc);
         self.ask_at(op, self.state.site(loc))
     }
 
@@ -190,6 +210,18 @@ impl Context {
     pub fn fail(&self, reason: String, loc: *const c_char) -> ! {
         self.hand_over(Next::Fail(self.state.site(loc), reason));
         unreachable!("a task that has failed is not resumed")
+    }
+
+    /// It would do what ends a process, for this reason.
+    pub fn fault(&self, reason: String, loc: *const c_char) -> ! {
+        self.hand_over(Next::Fault(self.state.site(loc), reason));
+        unreachable!("a task that has failed is not resumed")
+    }
+
+    /// Whether an address is near the end of its stack.
+    pub fn stack_ends_about(&self, address: usize, beyond: usize) -> bool {
+        let end = self.lowest.get() - SPARE;
+        (end - beyond..self.lowest.get()).contains(&address)
     }
 
     /// The tasks of this one's group, and the number of their barrier; none where it is alone.

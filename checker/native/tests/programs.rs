@@ -245,7 +245,7 @@ fn what_a_host_does_wrong_is_said() {
     });
     assert!(
         differs.contains(
-            "this rank allocates 4 bytes, aligned to 256, where another one allocates 8 bytes, aligned to 256, at alloc"
+            "this rank allocates 4 bytes, aligned to 256, where rank 1 allocates 8 bytes, aligned to 256 (alloc)"
         ),
         "{differs}"
     );
@@ -309,4 +309,43 @@ fn a_block_gets_no_more_threads_than_asked_for() {
     let front = Front::new(program, 1, 64 << 20, Some(4)).unwrap();
     let report = check(&front, &RANDOM, Limits::default());
     assert!(report.found.is_empty(), "{report}");
+}
+
+/// Writes a word, and accesses memory that is not there.
+unsafe extern "C" fn crashes(args: *const *const c_void, _: *const Coords) {
+    // SAFETY: launched with a message.
+    let message = unsafe { at::<Message>(args) };
+    chk::write(message.there(0, message.mail), &1u32.to_le_bytes(), c"write");
+    if rank(message.ctx) == 1 {
+        // SAFETY: none; it is what the test is about.
+        unsafe { std::ptr::without_provenance::<u32>(64).read_volatile() };
+    }
+}
+
+#[test]
+fn a_crash_is_found_and_ends_the_check() {
+    let program = || {
+        host(|ctx| {
+            let mail = rt::alloc(ctx, 4, c"alloc");
+            rt::launch(crashes, [1, 1, 1], [1, 1, 1], &Message::to(ctx, mail));
+        })
+    };
+    for schedules in [Schedules::InTurn, RANDOM, ALL] {
+        let report = checked(program(), 2, &schedules);
+        assert!(report.has_crashed && !report.is_exhausted && report.limit.is_none(), "{report}");
+        let said = report.to_string();
+        assert!(
+            said.contains("write: rank 1 block 0 thread 0: accesses address 0x40, where there is no memory"),
+            "{said}"
+        );
+        let found = report.found.iter().find(|found| found.finding.kind == Kind::Fault).unwrap();
+        let again = checked(program(), 2, &Schedules::Replay(found.schedule.clone()));
+        assert!(kinds(&again).contains(&Kind::Fault), "{again}");
+    }
+    // In turn rank 0 has written before.
+    let report = checked(program(), 2, &Schedules::InTurn);
+    assert_eq!(report.executions, 1);
+    // The process is as it was.
+    let report = checked(passes(Order::Release, Scope::Sys), 2, &ALL);
+    assert!(report.is_exhausted && report.found.is_empty(), "{report}");
 }

@@ -35,7 +35,8 @@ pub(super) fn drawing(out: &mut String, picture: &Picture) {
     if let Some(x) = start_of_error(picture, &xs) {
         let _ = writeln!(out, "<i class=\"start\" style=\"left:{}px\"></i>", NAMES + x);
     }
-    let _ = writeln!(out, "<svg class=\"names\" width=\"{NAMES}\" height=\"{height}\" viewBox=\"0 0 {NAMES} {height}\">");
+    let _ =
+        writeln!(out, "<svg class=\"names\" width=\"{NAMES}\" height=\"{height}\" viewBox=\"0 0 {NAMES} {height}\">");
     for (row, name) in picture.rows.iter().enumerate() {
         let (first, second) = two_lines(name);
         let y = top(row) + HEIGHT / 2;

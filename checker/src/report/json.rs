@@ -1,6 +1,6 @@
 //! The report for programs to read.
 
-use super::{place, severity};
+use super::{claim, place, severity};
 use crate::check::{Found, Report};
 use crate::finding::At;
 use serde::Serialize;
@@ -22,12 +22,15 @@ pub fn json(out: &mut impl Write, report: &Report) -> io::Result<()> {
         unused: &report.unused,
         executions: report.executions,
         given_up: report.given_up,
+        unfinished: report.unfinished.iter().map(JsonPlace::of).collect(),
+        crashed: report.has_crashed,
         left_early: report.left_early,
         limit: report.limit,
         left_out: report.left_out,
         repairs: &report.repairs,
         remarks: &report.remarks,
         exhausted: report.is_exhausted,
+        claim: claim(report),
     };
     serde_json::to_writer_pretty(&mut *out, &whole)?;
     writeln!(out)
@@ -40,6 +43,9 @@ struct JsonReport<'r> {
     unused: &'r [String],
     executions: usize,
     given_up: usize,
+    /// Where the tasks were of the first of these.
+    unfinished: Vec<JsonPlace<'r>>,
+    crashed: bool,
     left_early: usize,
     /// Where the search for all executions has ended before it had them.
     limit: Option<usize>,
@@ -47,6 +53,7 @@ struct JsonReport<'r> {
     repairs: &'r [String],
     remarks: &'r [String],
     exhausted: bool,
+    claim: &'static str,
 }
 
 #[derive(Serialize)]

@@ -1,6 +1,6 @@
 //! The report for people to read.
 
-use super::{Front, Sources, place, severity, summary};
+use super::{Front, Sources, claim, place, severity, summary};
 use crate::check::{Found, Report};
 use crate::finding::At;
 use std::io::{self, Write};
@@ -24,7 +24,13 @@ pub fn text(out: &mut impl Write, report: &Report, front: Front) -> io::Result<(
     for unused in &report.unused {
         writeln!(out, "{unused}\n")?;
     }
-    writeln!(out, "{}: {}", front.name, summary(report, front.steps))
+    for at in &report.unfinished {
+        writeln!(out, "{}: given up: {}: {}", at.site, at.task, at.what)?;
+        caret(out, at, &mut sources)?;
+        writeln!(out)?;
+    }
+    writeln!(out, "{}: {}", front.name, summary(report, front.steps))?;
+    writeln!(out, "{}: {}", front.name, claim(report))
 }
 
 fn finding(out: &mut impl Write, found: &Found, front: Front, sources: &mut Sources) -> io::Result<()> {

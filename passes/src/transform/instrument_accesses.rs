@@ -15,6 +15,10 @@
 //! A place that is read and then written, with nothing but arithmetic between, is reported by one call:
 //! `symm_chk_change` returns where the value is, for both accesses.
 //!
+//! Memory that the C library would allocate is the checker's (`symm_chk_allocate`), so that it is checked, too. An
+//! integer division is reported if its divisor may be zero (`symm_chk_divide`), and a vector that has to be aligned
+//! (`symm_chk_align`).
+//!
 //! Each round of a loop is reported, too, and each call of a function that calls others (`symm_chk_turn`).
 //!
 //! Accesses to the stack of their own function stay as they are, and so do the functions that load the arguments of a
@@ -24,6 +28,7 @@
 mod calls;
 mod changes;
 mod lanes;
+mod own;
 
 use crate::ir::{Builder, blocks, collect, definition, name};
 use crate::pass::{Ir, Pass, Values};
@@ -126,7 +131,15 @@ fn instrument<'c: 'a, 'a>(
         }
         "llvm.intr.masked.load" | "llvm.intr.masked.gather" => lanes::read(op, calls),
         "llvm.intr.masked.store" | "llvm.intr.masked.scatter" => lanes::write(op, calls),
+        "llvm.call" if own::allocates(op, defined) => {
+            own::allocate(op, calls);
+            Ok(())
+        }
         "llvm.call" => refuse_call(op, defined),
+        "llvm.sdiv" | "llvm.srem" | "llvm.udiv" | "llvm.urem" => {
+            own::divide(op, calls);
+            Ok(())
+        }
         "llvm.inline_asm" | "llvm.call_intrinsic" => Err(error(op, "S1: symm-check can't follow what it accesses")),
         other if is_harmless(other) || !op.operands().any(|operand| holds_pointer(operand.r#type())) => Ok(()),
         other => Err(error(op, &format!("S1: symm-check does not know what {other} accesses"))),
@@ -223,6 +236,7 @@ fn load<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) -> Result<(
     if is_private(from) {
         return Ok(());
     }
+    own::align(op, from, ty, calls);
     let (slot, bytes) = (calls::slot(op, ty), calls::bytes(&b, op, ty)?);
     if is_strong(op) {
         let (order, scope) = (order(&b, op, "ordering")?, scope(&b, op)?);
@@ -239,6 +253,7 @@ fn store<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) -> Result<
     if is_private(to) {
         return Ok(());
     }
+    own::align(op, to, value.r#type(), calls);
     let bytes = calls::bytes(&b, op, value.r#type())?;
     let slot = calls::spill(&b, op, value);
     if is_strong(op) {
@@ -317,15 +332,12 @@ fn fill<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) {
     b.erase(op);
 }
 
-/// Functions that are not in the module and get pointers without accessing what the model knows of.
-const KNOWN: [&str; 4] = ["malloc", "free", "aligned_alloc", "posix_memalign"];
-
 fn refuse_call<'c: 'a, 'a>(op: OperationRef<'c, 'a>, defined: &HashSet<String>) -> Result<(), Reported> {
     let Some(callee) = op.attribute("callee").ok().and_then(text::symbol) else {
         return Ok(());
     };
     let is_ours = callee.starts_with("symm_rt_") || callee.starts_with("symm_chk_") || callee == changes::CHANGED;
-    if is_ours || defined.contains(&callee) || KNOWN.contains(&callee.as_str()) {
+    if is_ours || defined.contains(&callee) {
         return Ok(());
     }
     if op.operands().any(|operand| holds_pointer(operand.r#type())) {

@@ -4,8 +4,16 @@
 // A loop that accesses nothing.
 // RUN: not symm-check %t/spin.mlir --ranks 1 --steps 1000 2>&1 | FileCheck %s --check-prefix=SPIN
 // RUN: not symm-check %t/spin.mlir --ranks 1 --steps 1000 --schedules 2 2>&1 | FileCheck %s --check-prefix=SPINS
+// SPIN: spin.mlir:[[#]]:[[#]]: given up: rank 0 host: has not come to its end
+// SPIN-NEXT: scf.
 // SPIN: symm-check: nothing found; 1 execution tried; 1 given up after --steps 1000, and nothing is known of what comes
 // SPINS: symm-check: nothing found; 3 executions tried; 3 given up after --steps 1000
+
+// RUN: not symm-check %t/spin.mlir --ranks 1 --steps 1000 --json | FileCheck %s --check-prefix=JSON
+// JSON: "unfinished": [
+// JSON-NEXT: {
+// JSON-NEXT: "rank": 0,
+// JSON: "what": "has not come to its end"
 
 // With no --steps it is given up within seconds of processor time.
 // RUN: not bash -c "ulimit -t 9; exec symm-check %t/spin.mlir --ranks 1" 2>&1 | FileCheck %s --check-prefix=DEFAULT

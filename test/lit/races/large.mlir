@@ -1,11 +1,11 @@
 // What has more elements than any memory is out of the heap, at its place. That takes no more memory than the program
-// has, and seconds: the limits are those of the heaps' addresses, 192 GiB for two ranks, and 1.6 GiB; and of 9 seconds.
+// has, and seconds: the limits are those of the heaps' addresses, 320 GiB for two ranks, and 1.6 GiB; and of 9 seconds.
 
 // RUN: split-file %s %t
 // DEFINE: %{op} =
 // DEFINE: %{stride} =
 // DEFINE: %{program} = sed "s/OP/%{op}/; s/STRIDE/%{stride}/" %t/template.mlir | sed -f %t/names.sed > %t/program.mlir
-// DEFINE: %{limited} = bash -c "ulimit -v 203000000 -t 9; exec symm-check %t/program.mlir --as-written --threads 2"
+// DEFINE: %{limited} = bash -c "ulimit -v 337200000 -t 9; exec symm-check %t/program.mlir --as-written --threads 2"
 // DEFINE: %{checked} = %{program} && not %{limited} | FileCheck %s
 
 // CHECK: program.mlir:13:7: error: out-of-heap

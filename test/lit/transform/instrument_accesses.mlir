@@ -136,3 +136,40 @@ llvm.func @update(%p: !llvm.ptr, %q: !llvm.ptr, %v: i32) {
   // CHECK: llvm.return
   llvm.return
 }
+
+// The C library's memory is the checker's.
+// CHECK-LABEL: llvm.func @memory(
+llvm.func @malloc(i64) -> !llvm.ptr
+llvm.func @aligned_alloc(i64, i64) -> !llvm.ptr
+llvm.func @free(!llvm.ptr)
+llvm.func @memory(%bytes: i64) {
+  // CHECK-NOT: @malloc
+  // CHECK: %[[ALIGN:.*]] = llvm.mlir.constant(16 : i64) : i64
+  // CHECK: %[[ONE:.*]] = llvm.call @symm_chk_allocate(%arg0, %[[ALIGN]], %{{.*}})
+  // CHECK: llvm.call @symm_chk_allocate(%arg0, %arg0, %{{.*}})
+  // CHECK: llvm.call @symm_chk_release(%[[ONE]], %{{.*}})
+  // CHECK: llvm.return
+  %one = llvm.call @malloc(%bytes) : (i64) -> !llvm.ptr
+  %other = llvm.call @aligned_alloc(%bytes, %bytes) : (i64, i64) -> !llvm.ptr
+  llvm.call @free(%one) : (!llvm.ptr) -> ()
+  llvm.return
+}
+
+// A division by what may be zero, or -1, is reported before it is done.
+// CHECK-LABEL: llvm.func @divisions(
+llvm.func @divisions(%a: i32, %b: i32) {
+  // CHECK: %[[LEFT:.*]] = llvm.zext %arg0 : i32 to i64
+  // CHECK: %[[RIGHT:.*]] = llvm.zext %arg1 : i32 to i64
+  // CHECK: llvm.call @symm_chk_divide(%[[LEFT]], %[[RIGHT]], %{{.*}}, %{{.*}}, %{{.*}})
+  // CHECK-NEXT: llvm.sdiv %arg0, %arg1
+  // CHECK: llvm.call @symm_chk_divide(
+  // CHECK-NEXT: llvm.srem
+  // CHECK-NOT: symm_chk_divide
+  // CHECK: llvm.return
+  %minus = llvm.mlir.constant(-1 : i32) : i32
+  %seven = llvm.mlir.constant(7 : i32) : i32
+  %one = llvm.sdiv %a, %b : i32
+  %two = llvm.srem %a, %minus : i32
+  %three = llvm.udiv %a, %seven : i32
+  llvm.return
+}

@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
 use symm_checker::allow::Allowances;
 use symm_checker::check::{Found, check, draw};
+use symm_checker::picture::Picture;
 use symm_checker::report::{self, Front as Name, Page};
 use symm_checker::run::Limits;
 use symm_checker_native::{Front, HEAP};
@@ -65,7 +66,10 @@ fn run(options: &Options, tool: &[String]) -> anyhow::Result<ExitCode> {
     let again = |found: &Found| again(options, tool, found);
     let name = Name { name: "symm-check", again: &again, steps: &steps };
     if let Some(path) = &options.html {
-        let drawn = |found: &Found| draw(&front, found, limits);
+        // After a crash nothing is executed any more.
+        let drawn = |found: &Found| {
+            if report.has_crashed { Picture::default() } else { draw(&front, found, limits) }
+        };
         let page = Page::new(&title(options), &report, name, &drawn);
         fs::write(path, report::html(&page)).with_context(|| format!("--html {}", path.display()))?;
     }

@@ -1,7 +1,7 @@
 //! Atomic and volatile accesses of single values.
 
 use super::unmapped;
-use crate::fiber::current;
+use crate::fiber::{come_to, current};
 use crate::space::Place;
 use crate::task::Context;
 use std::ffi::c_char;
@@ -17,6 +17,7 @@ pub enum Value {
 }
 
 pub fn value(task: &Context, at: *const u8, bytes: u64, (order, scope): (u32, u32), loc: *const c_char) -> Value {
+    come_to(loc);
     match task.state.place(at, bytes) {
         Place::Held(at) => Value::Held(Strong { at, order: order_of(order), scope: scope_of(scope) }),
         Place::Plain => Value::Own(at.cast_mut(), usize::try_from(bytes).unwrap_or(0)),

@@ -46,8 +46,8 @@ pub unsafe extern "C" fn symm_chk_signal(
         Some(SignalKind::Set) | None => op::Signal::Set(by),
     };
     match value(task, flag, bytes, (order, scope), loc) {
-        Value::Held(strong) => drop(task.ask(Op::Signal(strong, signal), loc)),
-        Value::Own(..) => task.fail("signals a flag that is not in the symmetric heap".into(), loc),
+        Value::Held(strong) if task.is_symmetric(strong.at) => drop(task.ask(Op::Signal(strong, signal), loc)),
+        _ => task.fail("signals a flag that is not in the symmetric heap".into(), loc),
     }
 }
 
@@ -90,8 +90,10 @@ pub fn wait(
     let compare = Compare::from_code(compare).unwrap_or(Compare::Eq);
     let until = op::Until { compare, value: expected, timeout: may_give_up };
     match value(task, flag, bytes, order, loc) {
-        Value::Held(strong) => u32::from(as_word(&task.ask(Op::Wait(strong, until), loc)) != 0),
-        Value::Own(..) => task.fail("waits for a flag that is not in the symmetric heap".into(), loc),
+        Value::Held(strong) if task.is_symmetric(strong.at) => {
+            u32::from(as_word(&task.ask(Op::Wait(strong, until), loc)) != 0)
+        }
+        _ => task.fail("waits for a flag that is not in the symmetric heap".into(), loc),
     }
 }
 
@@ -114,13 +116,13 @@ pub unsafe extern "C" fn symm_chk_shared(number: u32, bytes: u64, loc: *const c_
     }
     // No thread may access it before it is there.
     task.meet(Group::Block, loc);
-    task.state.space.shared(range.start) as *mut u8
+    task.address(range)
 }
 
 fn line(task: &Context, at: *const u8, loc: *const c_char) -> Range {
     match task.state.place(at, LINE_BYTES) {
-        Place::Held(range) => range,
-        Place::Plain | Place::Unmapped => task.fail("a packet's slot is not in the symmetric heap".into(), loc),
+        Place::Held(range) if task.is_symmetric(range) => range,
+        _ => task.fail("a packet's slot is not in the symmetric heap".into(), loc),
     }
 }
 

@@ -20,7 +20,7 @@
 //! The last call is of a function of the module, which reports the write if the place is the slot.
 
 use super::calls::{self, Calls};
-use super::{is_private, is_strong, operand, result_type};
+use super::{is_private, is_strong, operand, own, result_type};
 use crate::ir::{Builder, collect, definition, name};
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value, ValueLike};
@@ -114,6 +114,7 @@ fn is_arithmetic(name: &str) -> bool {
 fn change<'c: 'a, 'a>(load: OperationRef<'c, 'a>, store: OperationRef<'c, 'a>, bytes: i64, calls: &Calls<'c, 'a>) {
     let (b, at, ty) = (Builder::before(load), operand(load, 0), result_type(load));
     let (after, slot, size) = (Builder::after(store), calls::slot(load, ty), b.llvm_i64(bytes));
+    own::align(load, at, ty, calls);
     let (here, there) = (calls.location(&b), calls.location_of(&b, store.location()));
     let place = calls.call(&b, &check::CHANGE, [slot, at, size, here, there])[0];
     b.replace(load, &[b.load(place, ty, &[])]);

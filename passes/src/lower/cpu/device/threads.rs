@@ -35,10 +35,15 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
             b.erase(op);
             return Ok(());
         }
-        "gpu.all_reduce" | "gpu.subgroup_reduce" | "gpu.cluster_block_id" | "gpu.cluster_dim_blocks" => {
-            return Err(error(op, &format!("S1: symm-check has no {}", name(op))));
+        "gpu.block_id" | "gpu.grid_dim" | "gpu.return" | "gpu.launch_func" | "gpu.memcpy" | "gpu.alloc"
+        | "gpu.dealloc" | "gpu.wait" => return lower_op(op),
+        "gpu.shuffle" => {
+            return Err(error(
+                op,
+                "S1: symm-check has no gpu.shuffle: let the threads exchange values in shared memory",
+            ));
         }
-        _ => return lower_op(op),
+        other => return Err(error(op, &format!("S1: symm-check has no {other}"))),
     };
     b.replace(op, &[b.as_index(value)]);
     Ok(())
