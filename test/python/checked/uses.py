@@ -72,7 +72,7 @@ def test_expected_findings():
 @pytest.mark.parametrize(
     ("kinds", "said"),
     [
-        (("rcae",), "'rcae' is no kind of error; did you mean 'race'\\? The kinds are race, .*-check$"),
+        (("rcae",), "'rcae' is no kind of error; did you mean 'race'\\? The kinds are race, .*, fault$"),
         (("deadlock", 3), "3 is no kind of error. The kinds are race, "),
         (("never-waited",), "'never-waited' is a note, with which nothing is raised"),
     ],
