@@ -38,6 +38,12 @@ impl fmt::Display for Range {
 }
 
 impl Range {
+    /// Whether flags may be there: it is in a rank's heap, or in what a block shares.
+    #[must_use]
+    pub fn may_have_flags(self) -> bool {
+        self.heap == SHARED || self.heap < OWN
+    }
+
     /// Where it ends, in bytes from the start of the heap.
     #[must_use]
     #[inline]

@@ -91,7 +91,8 @@ fn claim(report: &Report) -> &'static str {
     if report.is_exhausted {
         "each error is in a real execution of the model; nothing is said of other ranks, threads or arguments"
     } else {
-        "each error is in a real execution of the model; nothing is said of other schedules, ranks, threads or arguments"
+        "each error is in a real execution of the model; \
+         nothing is said of other schedules, ranks, threads or arguments"
     }
 }
 

@@ -80,10 +80,15 @@ fn stack_pointer(machine: &libc::ucontext_t) -> usize {
 #[cfg(target_arch = "x86_64")]
 fn go_on(machine: &mut libc::ucontext_t, registers: TrapHandlerRegs) {
     let TrapHandlerRegs { rip, rsp, rbp, rdi, rsi } = registers;
-    let all =
-        [(libc::REG_RIP, rip), (libc::REG_RSP, rsp), (libc::REG_RBP, rbp), (libc::REG_RDI, rdi), (libc::REG_RSI, rsi)];
+    let all = [
+        (libc::REG_RIP as usize, rip),
+        (libc::REG_RSP as usize, rsp),
+        (libc::REG_RBP as usize, rbp),
+        (libc::REG_RDI as usize, rdi),
+        (libc::REG_RSI as usize, rsi),
+    ];
     for (register, value) in all {
-        machine.uc_mcontext.gregs[register as usize] = value.cast_signed();
+        machine.uc_mcontext.gregs[register] = value.cast_signed();
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use symm_abi::check::Group;
 use symm_abi::kernel::{KernelFn, ThreadCoords};
 use symm_checker::ahead::Ahead;
-use symm_checker::op::{Answer, COPIES, OWN, Op, Range, SHARED, Site};
+use symm_checker::op::{Answer, COPIES, Op, Range, Site};
 use symm_checker::run::Next;
 use symm_checker::task::TaskId;
 
@@ -117,11 +117,6 @@ impl Context {
     /// The address of memory that the checker holds.
     pub fn address(&self, range: Range) -> *mut u8 {
         self.space.address(range) as *mut u8
-    }
-
-    /// Whether a range is in the symmetric heap or in memory that a block shares, where flags may be.
-    pub fn is_symmetric(&self, range: Range) -> bool {
-        range.heap == SHARED || range.heap < OWN
     }
 
     /// Reads a range if it is this task's turn for sure.

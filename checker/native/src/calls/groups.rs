@@ -46,7 +46,7 @@ pub unsafe extern "C" fn symm_chk_signal(
         Some(SignalKind::Set) | None => op::Signal::Set(by),
     };
     match value(task, flag, bytes, (order, scope), loc) {
-        Value::Held(strong) if task.is_symmetric(strong.at) => drop(task.ask(Op::Signal(strong, signal), loc)),
+        Value::Held(strong) if strong.at.may_have_flags() => drop(task.ask(Op::Signal(strong, signal), loc)),
         _ => task.fail("signals a flag that is not in the symmetric heap".into(), loc),
     }
 }
@@ -90,7 +90,7 @@ pub fn wait(
     let compare = Compare::from_code(compare).unwrap_or(Compare::Eq);
     let until = op::Until { compare, value: expected, timeout: may_give_up };
     match value(task, flag, bytes, order, loc) {
-        Value::Held(strong) if task.is_symmetric(strong.at) => {
+        Value::Held(strong) if strong.at.may_have_flags() => {
             u32::from(as_word(&task.ask(Op::Wait(strong, until), loc)) != 0)
         }
         _ => task.fail("waits for a flag that is not in the symmetric heap".into(), loc),
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn symm_chk_shared(number: u32, bytes: u64, loc: *const c_
 
 fn line(task: &Context, at: *const u8, loc: *const c_char) -> Range {
     match task.state.place(at, LINE_BYTES) {
-        Place::Held(range) if task.is_symmetric(range) => range,
+        Place::Held(range) if range.may_have_flags() => range,
         _ => task.fail("a packet's slot is not in the symmetric heap".into(), loc),
     }
 }
