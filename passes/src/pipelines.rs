@@ -148,8 +148,8 @@ fn check_text(options: &Values) -> String {
     format!("{before},symm-lower-to-cpu{{check=true}},{},symm-instrument-accesses", host_code(true))
 }
 
-/// From what is lowered to the CPU driver to the LLVM dialect. `convert-vector-to-llvm` makes one of blocks that differ in
-/// nothing but values and places, which `keeps_places` prevents: there are no blocks yet when it runs.
+/// From what is lowered to the CPU driver to the LLVM dialect. `convert-vector-to-llvm` makes one of blocks that differ
+/// in nothing but values and places, which `keeps_places` prevents: there are no blocks yet when it runs.
 fn host_code(keeps_places: bool) -> String {
     let (branches, vectors) = ("convert-scf-to-cf,convert-math-to-llvm", VECTORS);
     let both = if keeps_places { format!("{vectors},{branches}") } else { format!("{branches},{vectors}") };
