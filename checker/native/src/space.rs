@@ -1,5 +1,5 @@
-//! Addresses of memory that the checker holds: heaps, what blocks share, and each rank's other memory. No page of them is mapped, so that an
-//! access that the checker is not told of ends the process instead of going by unseen.
+//! Addresses of memory that the checker holds: heaps, what blocks share, and each rank's other memory. No page of them
+//! is mapped, so that an access that the checker is not told of ends the process instead of going by unseen.
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ffi::c_void;
