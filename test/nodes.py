@@ -40,6 +40,39 @@ MODES = {
 }
 FEW_MODES = ["far-2", "mixed-4"]
 
+# What does not end by itself. Rank 1 waits, and rank 0 works on its own memory: ranks that poll an engine can keep the
+# processor from whoever is to kill one of them.
+FOREVER = """
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @wait_or_work(%ctx: !symm.ctx, %flag: memref<1xi64>) kernel {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant 0 : i64
+      %one = arith.constant 1 : i64
+      %many = arith.constant 1000000000000 : i64
+      %rank_1 = arith.constant 1 : i32
+      %me = symm.rank %ctx
+      %waits = arith.cmpi eq, %me, %rank_1 : i32
+      scf.if %waits {
+        symm.wait %ctx, %flag[%c0] eq %one : memref<1xi64>, i64
+      } else {
+        scf.for %i = %zero to %many step %one : i64 {
+          %seen = memref.atomic_rmw maxs %i, %flag[%c0] : (i64, memref<1xi64>) -> i64
+        }
+      }
+      gpu.return
+    }
+  }
+  func.func @main(%ctx: !symm.ctx) {
+    %c1 = arith.constant 1 : index
+    %flag = symm.alloc %ctx : memref<1xi64>
+    gpu.launch_func @kernels::@wait_or_work blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+      args(%ctx : !symm.ctx, %flag : memref<1xi64>)
+    return
+  }
+}
+"""
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
@@ -191,7 +224,6 @@ def wrong_starts_are_refused(symm_run):
 
 def a_killed_rank_ends_all(symm_run):
     """A rank that is killed ends the others, and is named."""
-    arguments = [str(TEST / "conformance/parted_threads.mlir"), "--arg", "rounds=1000000000", "--timeout", "60"]
     begun = 0
 
     def kill_rank_1(process):
@@ -203,7 +235,10 @@ def a_killed_rank_ends_all(symm_run):
             os.kill(found["symm rank 1"], signal.SIGKILL)
         begun = time.monotonic()
 
-    result = finish(command(symm_run, "far-2", arguments), kill_rank_1)
+    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as program:
+        program.write(FOREVER)
+        program.flush()
+        result = finish(command(symm_run, "far-2", [program.name, "--timeout", "60"]), kill_rank_1)
     # Far below what the program itself may take.
     return says(result, "process rank 1 ", "exited on signal 9 (Killed)") and time.monotonic() - begun < 30
 

@@ -254,15 +254,15 @@ def test_what_cannot_be_checked_is_said(tmp_path, body, options, status, said):
 
 def test_the_time_without_a_step(tmp_path):
     """Imports do not count, and what waits in a library is at the user's line."""
-    (tmp_path / "slow.py").write_text("import time\ntime.sleep(3)\n")
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(5)\n")
     path = tmp_path / "script.py"
     path.write_text("import slow, threading\nimport symm\nworld = symm.init(heap_size=16 << 20)\n")
-    done = checked(path, "--schedules=0", "--seconds=1")
+    done = checked(path, "--schedules=0", "--seconds=3")
     assert done.returncode == 0, done.stdout + done.stderr
     path.write_text(path.read_text() + "if world.get_rank():\n    threading.Event().wait()\n")
-    done = checked(path, "--schedules=0", "--seconds=1")
+    done = checked(path, "--schedules=0", "--seconds=3")
     assert done.returncode == 2, done.stdout + done.stderr
-    said = f"{path}:5: rank 1, its host: no step that the checker sees for 1 s, and no end: an endless loop? If not, "
+    said = f"{path}:5: rank 1, its host: no step that the checker sees for 3 s, and no end: an endless loop? If not, "
     assert said + "raise seconds" in done.stderr, done.stderr
 
 

@@ -96,7 +96,7 @@ def test_names_are_escaped():
 
 
 def test_a_picture_of_many_events_has_few_boxes():
-    count = 50_000
+    count = 20_000
     signals = [signal(200 * each, 200 * each + 50, each + 1) for each in range(count)]
     waits = [wait(200 * each + 10, 200 * each + 90, "ge", each + 1) for each in range(count)]
     program = ["ring", [0, 0, 0], 0, 200 * count]
