@@ -8,9 +8,9 @@ import collections
 import itertools
 import math
 import os
+from html import escape
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
 
 from .errors import ArgumentError
 
@@ -81,7 +81,7 @@ def _is_time(value):
 
 def text_of(value):
     """Text for XML, which has no control characters."""
-    return escape("".join(each if each.isprintable() else " " for each in str(value)), {'"': "&quot;"})
+    return escape("".join(each if each.isprintable() else " " for each in str(value)))
 
 
 def time_text(microseconds):

@@ -52,7 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     {
         command.arg(name).arg(value.to_string());
     }
-    command.env("PYTHONPATH", std::path::absolute("python")?).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.env("PYTHONPATH", std::path::absolute("python")?).env("PYTHONPYCACHEPREFIX", python::caches()?);
     run::run(command.env("TRITON_CACHE_DIR", folder.join("cache")))
 }
 

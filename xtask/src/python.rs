@@ -58,13 +58,14 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
     tools::build()?;
     let symm_opt = std::path::absolute(tree::tool("symm-opt"))?;
     let mypy = environment("mypy", &[MYPY])?.with_file_name("mypy");
+    let caches = caches()?;
     let everything = arguments.iter().all(|argument| !argument.starts_with("test/"));
     let pytest = |python: &Path, path: Option<&Path>| {
         let mut pytest = Command::new(python);
         pytest.args(["-m", "pytest", "-q", "-rfEX", "--durations=8", "-p", "no:cacheprovider"]);
         pytest.env("PYTHONPATH", "python");
-        // Python's caches would lie about in the tree.
-        pytest.env("PYTHONDONTWRITEBYTECODE", "1").env("SYMM_WHEEL", &wheel).env("SYMM_MYPY", &mypy);
+        // Each rank of each test imports the package, so its bytecode is kept.
+        pytest.env("PYTHONPYCACHEPREFIX", &caches).env("SYMM_WHEEL", &wheel).env("SYMM_MYPY", &mypy);
         pytest.env("SYMM_OPT", &symm_opt);
         pytest.args(path).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         pytest
@@ -90,6 +91,22 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
         }
     }
     run_all(longest_first(runs), AT_ONCE, arguments)
+}
+
+/// Installs what the tests need, for somebody who has something else to do meanwhile.
+pub fn install() -> Result<()> {
+    with_torch()?;
+    for version in TRITON {
+        with_triton(version)?;
+    }
+    environment("mypy", &[MYPY])?;
+    environment("maturin", &[MATURIN])?;
+    Ok(())
+}
+
+/// Where Python keeps the bytecode of what it imports: its own folders would lie about in the tree.
+pub fn caches() -> Result<PathBuf> {
+    Ok(std::path::absolute(tree::target().join("python/caches"))?)
 }
 
 /// The files of tests with torch.
@@ -221,7 +238,8 @@ pub fn environment(name: &str, packages: &[&str]) -> Result<PathBuf> {
     let mut create = Command::new("python3");
     run::run(create.args(["-m", "venv", "--clear"]).arg(&folder))
         .context("no virtual environment: this needs Python's venv (on Debian: apt-get install python3-venv)")?;
-    run::run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(packages))
+    // Most of what comes with a package is never imported, so nothing is compiled ahead.
+    run::run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--no-compile"]).args(packages))
         .context("this needs the network")?;
     fs::write(stamp, wanted)?;
     Ok(python)

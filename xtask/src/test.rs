@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use std::io::{BufRead, BufReader};
 use std::ops::AddAssign;
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::Instant;
 
 /// How many tests passed, and which ones failed.
@@ -102,7 +103,10 @@ pub fn run() -> Result<()> {
 }
 
 fn build() -> Result<Tally> {
+    // Meanwhile Python's packages come. The stage that needs one says what cannot be installed.
+    let packages = thread::spawn(python::install);
     tools::build_all()?;
+    let _ = packages.join();
     Ok(Tally::default())
 }
 

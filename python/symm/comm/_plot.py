@@ -1,7 +1,7 @@
 """Line charts over the sizes of messages, as SVG: both axes are logarithmic."""
 
 import math
-from xml.sax.saxutils import escape
+from html import escape
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 500, 70, 210, 40, 50
 COLOURS = ("#185abc", "#d65414", "#34903f", "#7e57c2", "#c48c00", "#008c9e", "#a03c3c", "#606060")
