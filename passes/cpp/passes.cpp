@@ -2,6 +2,7 @@
 // options, and no way to register a pipeline; this adds both. The tables are in passes/src/lib.rs.
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
@@ -125,6 +126,18 @@ llvm::LogicalResult addPipeline(intptr_t index, mlir::OpPassManager &manager, ll
 
 // MLIR's C API goes forward in a block only.
 extern "C" MlirOperation symmPreviousInBlock(MlirOperation op) { return wrap(unwrap(op)->getPrevNode()); }
+
+// Nor does it ask for effects. What lies in regions is asked on its own.
+extern "C" bool symmHasOtherEffects(MlirOperation raw) {
+  mlir::Operation *op = unwrap(raw);
+  auto effects = mlir::dyn_cast<mlir::MemoryEffectOpInterface>(op);
+  if (!effects) return !op->hasTrait<mlir::OpTrait::HasRecursiveMemoryEffects>();
+  llvm::SmallVector<mlir::MemoryEffects::EffectInstance> all;
+  effects.getEffects(all);
+  return llvm::any_of(all, [](const mlir::MemoryEffects::EffectInstance &effect) {
+    return !effect.getValue() && effect.getResource() == mlir::SideEffects::DefaultResource::get();
+  });
+}
 
 extern "C" void symmRegisterPasses() {
   Entry entry;

@@ -1,6 +1,7 @@
 //! What passes ask about a program; nothing here changes it.
 
 pub mod accesses;
+pub mod acquires;
 pub mod dominance;
 pub mod extent;
 pub mod order;

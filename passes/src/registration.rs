@@ -11,6 +11,7 @@ unsafe extern "C" {
     fn symmRegisterPasses();
     fn symmRegisterUpstreamPasses();
     fn symmPreviousInBlock(op: MlirOperation) -> MlirOperation;
+    fn symmHasOtherEffects(op: MlirOperation) -> bool;
 }
 
 /// Registers MLIR's own passes with its pass registry. Call it once.
@@ -34,6 +35,13 @@ pub fn previous_in_block<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRe
         let previous = symmPreviousInBlock(op.to_raw());
         (!previous.ptr.is_null()).then(|| OperationRef::from_raw(previous))
     }
+}
+
+/// Whether an op, apart from what its regions hold, may do more than read and write its operands' memory: MLIR does not
+/// know its effects, or knows of some on other memory.
+pub fn has_other_effects(op: OperationRef) -> bool {
+    // SAFETY: the op is alive, and is only asked.
+    unsafe { symmHasOtherEffects(op.to_raw()) }
 }
 
 #[repr(C)]

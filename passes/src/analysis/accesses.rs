@@ -14,8 +14,10 @@ pub enum Does {
     Read,
     /// It writes, and nothing else happens.
     Write,
-    /// It updates memory, or copies from one place to another.
-    Both,
+    /// It reads and writes one place in one step: an atomic, which may acquire and release.
+    Update,
+    /// It copies from one place to another.
+    Copy,
 }
 
 pub struct Operands {
@@ -38,17 +40,22 @@ pub fn of(name: &str) -> Option<Accesses> {
     let (does, operands) = match name.split_once('.')? {
         ("llvm" | "memref" | "vector", "load") => (Does::Read, at(0, 0, Moved::Result)),
         ("llvm" | "memref" | "vector", "store") => (Does::Write, at(1, 0, Moved::Operand(0))),
-        ("llvm", "atomicrmw") => (Does::Both, at(0, 1, Moved::Result)),
-        ("llvm", "cmpxchg") => (Does::Both, at(0, 2, Moved::Operand(1))),
-        ("memref", "atomic_rmw") => (Does::Both, at(1, 0, Moved::Result)),
-        ("memref", "generic_atomic_rmw") => (Does::Both, at(0, 0, Moved::Result)),
-        ("memref", "copy") => (Does::Both, None),
+        ("llvm", "atomicrmw") => (Does::Update, at(0, 1, Moved::Result)),
+        ("llvm", "cmpxchg") => (Does::Update, at(0, 2, Moved::Operand(1))),
+        ("memref", "atomic_rmw") => (Does::Update, at(1, 0, Moved::Result)),
+        ("memref", "generic_atomic_rmw") => (Does::Update, at(0, 0, Moved::Result)),
+        ("memref", "copy") | ("llvm", "intr.memcpy" | "intr.memcpy.inline" | "intr.memmove") => (Does::Copy, None),
         ("affine", "load" | "vector_load")
         | ("vector", "maskedload" | "transfer_read" | "gather" | "expandload")
+        | ("gpu", "subgroup_mma_load_matrix")
+        | ("llvm", "intr.masked.load" | "intr.masked.gather" | "intr.masked.expandload")
         | ("tt", "load")
         | ("ttg", "async_copy_global_to_local") => (Does::Read, None),
         ("affine", "store" | "vector_store")
-        | ("vector", "maskedstore" | "transfer_write" | "scatter" | "compressstore") => (Does::Write, None),
+        | ("vector", "maskedstore" | "transfer_write" | "scatter" | "compressstore")
+        | ("gpu", "subgroup_mma_store_matrix")
+        | ("llvm", "intr.masked.store" | "intr.masked.scatter" | "intr.masked.compressstore")
+        | ("llvm", "intr.memset" | "intr.memset.inline") => (Does::Write, None),
         _ => return None,
     };
     Some(Accesses { does, operands })

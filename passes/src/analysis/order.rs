@@ -110,7 +110,7 @@ const PRIVATE: u64 = 5;
 
 /// Whether an op of another dialect that is not a load touches no memory that another rank may see, apart from what its
 /// regions hold. An op that is not known here does.
-fn touches_no_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+pub fn touches_no_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let name = name(op);
     let (dialect, rest) = name.split_once('.').unwrap_or_default();
     match dialect {
@@ -124,7 +124,8 @@ fn touches_no_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
         }
         "llvm" => {
             matches!(rest, "return" | "br" | "cond_br" | "switch" | "unreachable" | "alloca")
-                || matches!(rest, "extractvalue" | "insertvalue")
+                || matches!(rest, "extractvalue" | "insertvalue" | "intr.assume" | "intr.prefetch")
+                || matches!(rest, "intr.lifetime.start" | "intr.lifetime.end" | "intr.experimental.noalias.scope.decl")
         }
         "memref" => {
             matches!(rest, "alloc" | "alloca" | "dealloc" | "alloca_scope" | "alloca_scope.return" | "prefetch")

@@ -5,11 +5,14 @@
 //! peer wrote before its signal would not be seen, and what it writes after ours would be (O1). A kernel that does
 //! neither may not read what peers write meanwhile; there it stays, and scalar code becomes vectors.
 
-use crate::ir::{blocks, context, is_call, name, operations, select, set_attribute};
-use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, IntegerAttribute};
+use crate::analysis::acquires::may_order;
+use crate::ir::structure::FUNCTIONS;
+use crate::ir::{blocks, context, enclosing, is_call, name, operations, select, set_attribute};
+use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute};
 use melior::ir::{Attribute, OperationRef, operation::OperationLike};
 use symm_dialect::diagnostic::{Severity, report};
 use symm_dialect::ops::SymmOp;
+use symm_dialect::symbol::symbol;
 use symm_dialect::text;
 
 const NOALIAS: &str = "llvm.noalias";
@@ -17,10 +20,12 @@ const ARGUMENTS: &str = "arg_attrs";
 
 /// Drops `llvm.noalias` from the arguments of every function of a `gpu.module` that may acquire or release.
 pub fn drop_where_ordered<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
-    if !holds(module, is_ordered) {
+    let mut functions = operations(blocks(module)[0]);
+    functions.retain(|op| FUNCTIONS.contains(&name(*op)));
+    if !functions.iter().any(|function| holds(*function, is_ordered)) {
         return;
     }
-    for function in operations(blocks(module)[0]) {
+    for function in functions {
         // A function that is called may do so too.
         if function.has_attribute(ARGUMENTS) && holds(function, |op| is_ordered(op) || is_call(op)) {
             drop_from(function);
@@ -32,34 +37,21 @@ fn holds<'c: 'a, 'a>(root: OperationRef<'c, 'a>, what: impl Fn(OperationRef<'c, 
     !select(root, |op| what(op).then_some(())).is_empty()
 }
 
-fn is_ordered(op: OperationRef) -> bool {
+fn is_ordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     match SymmOp::cast(op) {
         // A packet that is polled is written by a peer, too.
         Some(op) => op.orders() || op.polls(),
-        None => may_order(op),
+        None if is_call(op) => !calls_its_own(op),
+        None => !FUNCTIONS.contains(&name(op)) && may_order(op),
     }
 }
 
-/// Whether an op of another dialect may be an author's own acquire or release, or part of one.
-fn may_order<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    let is_vendors = |name: &str| name.starts_with("nvvm.") || name.starts_with("rocdl.");
-    match name(op) {
-        "llvm.fence"
-        | "llvm.atomicrmw"
-        | "llvm.cmpxchg"
-        | "memref.atomic_rmw"
-        | "llvm.call_intrinsic"
-        | "nvvm.inline_ptx" => true,
-        "llvm.load" | "llvm.store" => {
-            let order = op.attribute("ordering").ok().and_then(|order| IntegerAttribute::try_from(order).ok());
-            order.is_some_and(|order| order.value() != 0)
-        }
-        "llvm.inline_asm" => {
-            let constraints = op.attribute("constraints").ok().and_then(text::string);
-            constraints.is_none_or(|constraints| constraints.contains("~{memory}"))
-        }
-        name => is_vendors(name) && (name.contains("fence") || name.contains("memory.barrier")),
-    }
+/// Whether a call is of a function of its `gpu.module`, which is looked at there.
+fn calls_its_own<'c: 'a, 'a>(call: OperationRef<'c, 'a>) -> bool {
+    let callee = call.attribute("callee").ok().and_then(text::symbol);
+    let Some((module, callee)) = enclosing(call, &["gpu.module"]).zip(callee) else { return false };
+    let mut functions = operations(blocks(module)[0]).into_iter();
+    functions.any(|function| symbol(function).as_ref() == Some(&callee) && !blocks(function).is_empty())
 }
 
 fn drop_from<'c: 'a, 'a>(function: OperationRef<'c, 'a>) {
