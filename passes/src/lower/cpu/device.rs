@@ -4,9 +4,10 @@
 use super::check;
 use super::runtime::Runtime;
 use crate::ir::address::{Descriptor, data_type};
+use crate::ir::structure::is_repeated;
 use crate::ir::{
     Builder, argument, blocks, collect, context, enclosing, erase_argument, is_kernel, mutable, name, operations,
-    remove_attribute, set_attribute, signed, take_body, type_attribute,
+    remove_attribute, set_attribute, signed, symm_ops, take_body, type_attribute,
 };
 use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationMutLike};
@@ -16,6 +17,7 @@ use std::collections::HashSet;
 use symm_abi::kernel::{self, GRID_WORD};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
+use symm_dialect::ops::SymmOp;
 use symm_dialect::shape::{Shaped, byte_width, scalar};
 use symm_dialect::symbol::{signature, symbol};
 use symm_dialect::text;
@@ -56,18 +58,28 @@ pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
 pub fn leave_out<'c: 'a, 'a>(runtime: &Runtime<'c, 'a>) {
     for module in operations(runtime.body()) {
         if name(module) == "gpu.module" {
-            runtime.barrier_kernels.borrow_mut().extend(kernels_with(module, "symm.barrier"));
-            runtime.waiting_kernels.borrow_mut().extend(kernels_with(module, "symm.wait"));
+            runtime.barrier_kernels.borrow_mut().extend(kernels_with(module, is_barrier));
+            runtime.waiting_kernels.borrow_mut().extend(kernels_with(module, may_wait));
             Builder::before(module).erase(module);
         }
     }
 }
 
-/// The kernels of a `gpu.module` that may run an op, by the name under which they are launched.
-fn kernels_with<'c: 'a, 'a>(module: OperationRef<'c, 'a>, op: &str) -> Vec<String> {
+/// Whether an op is the device barrier, for which a run has slots for a limited number of blocks.
+fn is_barrier(op: SymmOp) -> bool {
+    matches!(op, SymmOp::Barrier(_))
+}
+
+/// Whether an op lets a block go on only when another one has done something: it waits, or looks again and again.
+fn may_wait(op: SymmOp) -> bool {
+    op.waits() || op.polls() && is_repeated(op.operation())
+}
+
+/// The kernels of a `gpu.module` that may run such an op, by the name under which they are launched.
+fn kernels_with<'c: 'a, 'a>(module: OperationRef<'c, 'a>, is_one: fn(SymmOp) -> bool) -> Vec<String> {
     let module_name = symbol(module).unwrap_or_default();
     let functions = operations(blocks(module)[0]);
-    let has_op = |function| collect(function).into_iter().any(|inner| name(inner) == op);
+    let has_op = |function| symm_ops(function).into_iter().any(is_one);
     // An op in a function that is not a kernel may belong to any kernel.
     let shared = functions.iter().any(|function| !is_kernel(*function) && has_op(*function));
     let with = functions.into_iter().filter(|function| is_kernel(*function) && (shared || has_op(*function)));
@@ -84,7 +96,7 @@ fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
     }
     let b = Builder::before(module);
     // While they still are there to be seen: launches are lowered after the ops of kernels.
-    runtime.barrier_kernels.borrow_mut().extend(kernels_with(module, "symm.barrier"));
+    runtime.barrier_kernels.borrow_mut().extend(kernels_with(module, is_barrier));
     for op in operations(body) {
         if name(op) == "gpu.func" {
             outcome = outcome.and(flatten_function(op, &module_name, runtime));
