@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from . import _bounds, _timeouts
 from ._agreement import check_lists, grouped, listed, told
-from ._argument import Argument
+from ._context_argument import Argument
 from ._memory import Memory, torch
 from ._open import point, teams
 from ._places import rank_in

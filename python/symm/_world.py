@@ -14,7 +14,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from . import _bounds, _engine, _exits, _open, _sending, _timeouts
-from ._argument import Argument
+from ._context_argument import Argument
 from ._device import driver_of, gpu_of, place, usual_device
 from ._factories import Factories
 from ._memory import torch
