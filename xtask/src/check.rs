@@ -1,5 +1,6 @@
 //! `./x check`: what is wrong without running a program. Every complaint names the command that mends it.
 
+mod book;
 mod coverage;
 mod layout;
 
@@ -33,6 +34,7 @@ const CHECKS: &[Check] = &[
             ["clippy", "--workspace", "--all-targets", "--release", "--keep-going", "--", "--deny", "warnings"];
         run::run(run::cargo().args(arguments)).context("mend what clippy says above")
     }),
+    ("the book's navigation has every page", || none(&book::pages_left_out()?)),
     ("the book's links lead somewhere", || docs::book().map(|_| ())),
     ("generated docs are fresh", || generate::run(&generate::Arguments { check: true })),
 ];
