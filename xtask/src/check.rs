@@ -23,6 +23,7 @@ const CHECKS: &[Check] = &[
     ("files are short", || none(&layout::long_files()?)),
     ("lines are short", || none(&layout::long_lines()?)),
     ("Python functions are short", || none(&layout::long_functions()?)),
+    ("unsafe code is allowed by name", || none(&layout::unguarded_crates()?)),
     ("no absolute paths of one machine", || none(&layout::machine_paths()?)),
     ("rustfmt", || {
         let formatted = run::run(run::cargo().args(["fmt", "--all", "--", "--check", "--files-with-diff"]));

@@ -1,5 +1,7 @@
 //! How C++ is compiled against MLIR, for the build scripts of all crates that hold some.
 
+#![forbid(unsafe_code)]
+
 /// The folder in which MLIR 22 is installed.
 #[must_use]
 pub fn prefix() -> String {

@@ -5,7 +5,8 @@ use std::ffi::{c_char, c_int, c_void};
 use symm_runtime::{DeviceCode, Grid, Kernel, KernelFn, Module, Rank, Stream};
 
 use crate::handle::{destroy, find, hand_over};
-use crate::{borrow, bytes, call, invalid, text};
+use crate::pointers::{borrow, bytes, text};
+use crate::{call, invalid};
 
 /// No kernel takes as many arguments: NVIDIA's take 32764 bytes of them, and AMD's fewer.
 const MOST_ARGS: u32 = 1 << 15;

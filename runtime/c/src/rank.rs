@@ -6,7 +6,8 @@ use std::time::Duration;
 use symm_runtime::{Bootstrap, Config, Device, Error, Rank, Ranks, join};
 
 use crate::handle::{destroy, find, give_up, hand_over};
-use crate::{borrow, bytes, bytes_mut, call, invalid, store};
+use crate::pointers::{borrow, bytes, bytes_mut, store};
+use crate::{call, invalid};
 
 /// What times of the options are below, as symm-run's `--timeout` is.
 const MOST: Duration = Duration::from_secs(1_000_000_000);

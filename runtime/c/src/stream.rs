@@ -4,8 +4,9 @@ use std::ffi::{c_int, c_void};
 
 use symm_runtime::{Event, Graph, Rank, Stream};
 
+use crate::call;
 use crate::handle::{destroy, find, hand_over};
-use crate::{borrow, call, check_size, store};
+use crate::pointers::{borrow, check_size, store};
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symm_stream_own(rank: *mut Rank, stream: *mut *mut Stream) -> c_int {

@@ -76,6 +76,7 @@ pub fn on_large_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
 macro_rules! main {
     ($main:expr) => {
         #[used]
+        #[expect(unsafe_code, reason = "what the C library calls before `main`")]
         #[unsafe(link_section = ".init_array")]
         static BEFORE_MAIN: extern "C" fn() = $crate::closed::replace_output;
 

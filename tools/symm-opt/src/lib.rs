@@ -1,5 +1,8 @@
 //! `mlir-opt` with the symm dialect and its passes. It lacks `--llvm-target-to-…` (passes/cpp/upstream.cpp).
 
+// Unsafe code is allowed by name.
+#![deny(unsafe_code)]
+
 use mlir_sys::MlirDialectHandle;
 use std::ffi::{c_char, c_int};
 use std::io::Write as _;
@@ -7,6 +10,7 @@ use std::process::ExitCode;
 use symm_dialect::nesting;
 use symm_tool::{Call, on_large_stack};
 
+#[expect(unsafe_code, reason = "a tool of MLIR, which is C++")]
 unsafe extern "C" {
     fn symmOptMain(argc: c_int, argv: *const *const c_char, dialect: MlirDialectHandle) -> c_int;
 }
@@ -17,6 +21,7 @@ pub fn main(call: &Call) -> ExitCode {
     on_large_stack(|| work(call))
 }
 
+#[expect(unsafe_code, reason = "it calls that tool")]
 fn work(call: &Call) -> ! {
     let guard = symm_tool::crash::guard(call.name);
     for path in &call.arguments {

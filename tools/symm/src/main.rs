@@ -1,5 +1,7 @@
 //! All tools in one executable, which holds LLVM and MLIR once: `symm run FILE`, or through a link, `symm-run FILE`.
 
+#![deny(unsafe_code)]
+
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::Path;

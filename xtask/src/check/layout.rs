@@ -100,6 +100,22 @@ pub fn programs_not_run() -> Result<Vec<String>> {
     Ok(complaints)
 }
 
+/// Every crate forbids unsafe code, or denies it and names the modules that may have some.
+pub fn unguarded_crates() -> Result<Vec<String>> {
+    let mut complaints = Vec::new();
+    for root in tree::files()?.iter().filter(|file| file.ends_with("src/lib.rs") || file.ends_with("src/main.rs")) {
+        if !is_guarded(&tree::read(root)?) {
+            let mend = "write #![forbid(unsafe_code)], or deny and #[expect(unsafe_code, reason = …)] at its modules";
+            complaints.push(format!("{root} says nothing of unsafe code: {mend}"));
+        }
+    }
+    Ok(complaints)
+}
+
+fn is_guarded(root: &str) -> bool {
+    root.lines().any(|line| matches!(line, "#![forbid(unsafe_code)]" | "#![deny(unsafe_code)]"))
+}
+
 /// A file holds one idea.
 pub fn long_files() -> Result<Vec<String>> {
     let mut complaints = Vec::new();
@@ -203,7 +219,7 @@ fn stem(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_named, python_functions, uses};
+    use super::{is_guarded, is_named, python_functions, uses};
 
     #[test]
     fn a_room_is_used_by_its_path() {
@@ -214,6 +230,13 @@ mod tests {
         assert!(!uses("use crate::ir::lowered;", "lower"));
         assert!(!uses("use crate::{ir, lowered};", "lower"));
         assert!(!uses("//! lower::triton", "lower"));
+    }
+
+    #[test]
+    fn a_crate_says_who_may_be_unsafe() {
+        assert!(is_guarded("//! A crate.\n\n#![forbid(unsafe_code)]\n"));
+        assert!(is_guarded("#![deny(unsafe_code)]\nmod a;\n"));
+        assert!(!is_guarded("// #![deny(unsafe_code)]\n#![allow(missing_docs)]\nmod a;\n"));
     }
 
     #[test]
