@@ -3,6 +3,7 @@
 
 pub mod address;
 mod builder;
+pub mod ordering;
 pub mod packets;
 #[expect(unsafe_code, reason = "functions of MLIR's C API that melior does not have")]
 mod raw;

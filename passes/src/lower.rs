@@ -18,18 +18,8 @@ mod types;
 
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{TypeLike, ValueLike};
-use symm_dialect::ops::{Comparison, Order, RmwKind, SymmOp, Update};
+use symm_dialect::ops::{Comparison, RmwKind, SymmOp, Update};
 use symm_dialect::shape::integer_width;
-
-/// The number LLVM's dialect gives a memory order.
-pub fn llvm_ordering(order: Order) -> i64 {
-    match order {
-        Order::Relaxed => 2,
-        Order::Acquire => 4,
-        Order::Release => 5,
-        Order::AcqRel => 6,
-    }
-}
 
 /// The number LLVM's dialect gives an atomic operation on a type.
 pub fn llvm_bin_op(kind: RmwKind) -> i64 {

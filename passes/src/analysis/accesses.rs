@@ -54,8 +54,14 @@ pub fn of(name: &str) -> Option<Accesses> {
         ("affine", "store" | "vector_store")
         | ("vector", "maskedstore" | "transfer_write" | "scatter" | "compressstore")
         | ("gpu", "subgroup_mma_store_matrix")
-        | ("llvm", "intr.masked.store" | "intr.masked.scatter" | "intr.masked.compressstore")
-        | ("llvm", "intr.memset" | "intr.memset.inline") => (Does::Write, None),
+        | (
+            "llvm",
+            "intr.masked.store"
+            | "intr.masked.scatter"
+            | "intr.masked.compressstore"
+            | "intr.memset"
+            | "intr.memset.inline",
+        ) => (Does::Write, None),
         _ => return None,
     };
     Some(Accesses { does, operands })

@@ -5,15 +5,11 @@
 //! and by MLIR's own effects, which say that it touches its operands' memory and does nothing else.
 
 use super::accesses::{self, Does};
-use super::order::{is_quiet, touches_no_heap};
-use crate::ir::name;
+use super::order::{is_quiet, is_volatile, touches_no_heap};
+use crate::ir::{name, ordering};
 use crate::registration::has_other_effects;
-use melior::ir::attribute::IntegerAttribute;
 use melior::ir::{OperationRef, operation::OperationLike};
 use symm_dialect::text;
-
-/// LLVM's `ordering` of an access that is not atomic.
-const NOT_ATOMIC: i64 = 0;
 
 /// What begins the names of NVVM's ops that order nothing beyond the blocks of one cluster: MLIR does not know the
 /// effects of most. One that is forgotten costs a kernel its `llvm.noalias`, and is right.
@@ -70,7 +66,7 @@ const ROCDL: [&str; 21] = [
 /// Whether an op of another dialect may acquire or release, apart from what its regions and its callee hold.
 pub fn may_order<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     if let Some(access) = accesses::of(name(op)) {
-        return access.does == Does::Update || is_atomic(op);
+        return access.does == Does::Update || ordering::of(op, "ordering") != ordering::NOT_ATOMIC;
     }
     if is_quiet(op) || touches_no_heap(op) {
         return false;
@@ -92,9 +88,10 @@ fn is_one_of(beginnings: &[&str], rest: &str) -> bool {
     beginnings.iter().any(|beginning| rest.starts_with(beginning))
 }
 
-fn is_atomic<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    let order = op.attribute("ordering").ok().and_then(|order| IntegerAttribute::try_from(order).ok());
-    order.is_some_and(|order| order.value() != NOT_ATOMIC)
+/// Whether an op of another dialect may see a flag that another rank has set, apart from what its regions hold: it is
+/// volatile, or may acquire.
+pub fn may_see_flags<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    op.has_attribute("volatile_") || is_volatile(op) || may_order(op)
 }
 
 fn clobbers_memory<'c: 'a, 'a>(assembly: OperationRef<'c, 'a>) -> bool {

@@ -14,6 +14,7 @@ mod arithmetic;
 use crate::ir::triton::spreads;
 use crate::ir::{Builder, blocks, constant_value, definition, name, operations, owner, splat_value};
 use melior::dialect::arith::CmpiPredicate;
+use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
@@ -115,7 +116,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
                 self.learn(one);
                 self.learn(other);
             }
-            "arith.cmpi" if lossy_attribute(op, "predicate").starts_with("2 ") => self.below.push((one, other)),
+            "arith.cmpi" if is_less(op) => self.below.push((one, other)),
             _ => {}
         }
     }
@@ -359,6 +360,12 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
         Extent { low: extent.low, high }
     }
+}
+
+/// Whether a comparison is that of signed numbers, less than.
+fn is_less(op: OperationRef) -> bool {
+    let predicate = op.attribute("predicate").and_then(IntegerAttribute::try_from);
+    predicate.is_ok_and(|predicate| predicate.value() == CmpiPredicate::Slt as i64)
 }
 
 fn lossy_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) -> String {

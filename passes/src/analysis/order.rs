@@ -1,6 +1,7 @@
 //! What the passes about memory order share: what may lie between two operations, and changing their order.
 
 use super::accesses::{self, Does};
+use crate::ir::address::{PRIVATE, SHARED};
 use crate::ir::triton::moves;
 use crate::ir::{constant_value, context, definition, name, owner, set_attribute};
 use melior::Context;
@@ -10,7 +11,7 @@ use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, BlockLike, OperationRef, Value, ValueLike};
 use symm_dialect::lossy;
-use symm_dialect::ops::{Order, Pointing, SymmOp};
+use symm_dialect::ops::{Group, Order, Pointing, SymmOp};
 use symm_dialect::pointer::{Pointer, is_block_memory};
 
 /// Whether an operation touches no memory and waits for nobody, whatever its operands are: what lies between two
@@ -100,13 +101,10 @@ fn is_own_memory<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> bool {
     let array = array(pointer);
     let ty = array.r#type();
     is_block_memory(ty)
-        || matches!(Pointer::of(ty), Some(Pointer::Llvm)) && matches!(Pointer::address_space(ty), SHARED | PRIVATE)
+        || matches!(Pointer::of(ty), Some(Pointer::Llvm))
+            && [SHARED, PRIVATE].map(u64::from).contains(&Pointer::address_space(ty))
         || definition(array).is_some_and(|op| matches!(name(op), "memref.alloca" | "llvm.alloca"))
 }
-
-/// The address spaces of a block's memory and of a thread's, on all GPUs.
-const SHARED: u64 = 3;
-const PRIVATE: u64 = 5;
 
 /// Whether an op of another dialect that is not a load touches no memory that another rank may see, apart from what its
 /// regions hold. An op that is not known here does.
@@ -148,10 +146,15 @@ fn is_pure<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     op.attribute("pure").is_ok_and(|pure| pure.to_string() == "true")
 }
 
-/// Whether an op of another dialect lets threads of a block on when others of the block are there too.
-pub fn is_barrier(name: &str) -> bool {
-    matches!(name, "gpu.barrier" | "gpu.all_reduce" | "nvvm.barrier" | "nvvm.barrier0" | "nvvm.bar.warp.sync")
-        || matches!(name, "rocdl.barrier" | "rocdl.s.barrier")
+/// The group whose threads an op of another dialect lets on when the others of the group are there too.
+pub fn barrier(name: &str) -> Option<Group> {
+    match name {
+        "nvvm.bar.warp.sync" => Some(Group::Warp),
+        "gpu.barrier" | "gpu.all_reduce" | "nvvm.barrier" | "nvvm.barrier0" | "rocdl.barrier" | "rocdl.s.barrier" => {
+            Some(Group::Block)
+        }
+        _ => None,
+    }
 }
 
 /// Whether two values are one, or equal constants.
@@ -212,10 +215,13 @@ fn carried_from<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     around.operands().nth(2 + argument.argument_number()).filter(|_| argument.argument_number() > 0)
 }
 
+/// Triton's number of the cache modifier `cv`, as its attribute is printed.
+const PAST_CACHES: &str = "7 : i32";
+
 /// Whether a Triton load is made where and when the program says, past the caches: volatile, or `cv`.
 pub fn is_volatile<'c: 'a, 'a>(load: OperationRef<'c, 'a>) -> bool {
     let text = |name| lossy_attribute(load, name);
-    text("isVolatile") == "true" || text("cache") == "7 : i32" || text("cachePolicy").contains("cache_modifier = cv")
+    text("isVolatile") == "true" || text("cache") == PAST_CACHES || text("cachePolicy").contains("cache_modifier = cv")
 }
 
 fn lossy_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) -> String {

@@ -2,7 +2,7 @@
 //! an access before it meets what orders it.
 
 use crate::ir::structure::{FUNCTIONS, repeats};
-use crate::ir::{blocks, enclosing, name, operations};
+use crate::ir::{blocks, enclosing, is_kernel, name, operations};
 use crate::registration::previous_in_block;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockLike, BlockRef, OperationRef};
@@ -42,7 +42,7 @@ type Point = (usize, bool);
 /// Whether only kernels call a function. They are not looked at, and may do anything before it and after it: `inline`
 /// leaves calls in GPU functions as they are.
 fn is_device_function<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> bool {
-    let is_kernel = function.has_attribute("gpu.kernel") || name(function) == "gpu.launch";
+    let is_kernel = is_kernel(function) || name(function) == "gpu.launch";
     !is_kernel && enclosing(function, &["gpu.module"]).is_some()
 }
 

@@ -2,7 +2,7 @@
 
 use super::MOST_VALUES;
 use crate::ir::structure::{FUNCTIONS, KERNELS};
-use crate::ir::{definition, enclosing, name, owner};
+use crate::ir::{definition, enclosing, is_kernel, name, owner};
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub fn is_reached_together<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
         // A block after the first one of a region is reached through branches.
         let first = inner.block().and_then(|block| Some(block.parent_region()?.first_block() == Some(block)));
         let alike = match name(parent) {
-            "gpu.func" => return first == Some(true) && parent.has_attribute("gpu.kernel"),
+            "gpu.func" => return first == Some(true) && is_kernel(parent),
             "gpu.launch" => return first == Some(true),
             "scf.for" => operands_are_uniform(parent, 3),
             "scf.if" => operands_are_uniform(parent, 1),
@@ -85,10 +85,7 @@ fn is_uniform_argument<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool
     match name(parent) {
         // Its first arguments are the numbers of the block, then those of the thread, then the sizes.
         "gpu.launch" => !THREAD_OF_LAUNCH.contains(&argument.argument_number()),
-        "gpu.func" => {
-            parent.has_attribute("gpu.kernel")
-                && block.parent_region().and_then(|region| region.first_block()) == Some(block)
-        }
+        "gpu.func" => is_kernel(parent) && block.parent_region().and_then(|region| region.first_block()) == Some(block),
         "scf.for" => {
             argument.argument_number() == 0 && parent.operands().take(3).all(|operand| is_uniform(operand, left))
         }

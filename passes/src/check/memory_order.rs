@@ -31,7 +31,7 @@
 //! run the pass again after `inline`; in a function that is not inlined, a relaxed signal or wait orders the function's
 //! own accesses, and its callers' only if they have a fence.
 
-use crate::analysis::order::{array, is_barrier, may_write_heap, only_reads_heap, set_keyword};
+use crate::analysis::order::{array, barrier, may_write_heap, only_reads_heap, set_keyword};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::ir::{enclosing, name, symm_ops};
 use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
@@ -167,11 +167,11 @@ struct Look {
 fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look, flags: &Flags) -> Meaning {
     match SymmOp::cast(op) {
         Some(op) => meaning_of_symm(op, look, flags),
-        None if name(op) == "nvvm.bar.warp.sync" => together(op, Group::Warp, look),
-        None if is_barrier(name(op)) => together(op, Group::Block, look),
-        None if look.reads && only_reads_heap(op) => Meaning::Access,
-        None if may_write_heap(op) => Meaning::Access,
-        None => Meaning::Neutral,
+        None => match barrier(name(op)) {
+            Some(group) => together(op, group, look),
+            None if look.reads && only_reads_heap(op) || may_write_heap(op) => Meaning::Access,
+            None => Meaning::Neutral,
+        },
     }
 }
 

@@ -31,8 +31,11 @@ const MOST_TRANSLATIONS: usize = 32;
 /// All bits that an address or a distance that leads to no memory has. A negative distance has the others.
 const ADDRESS_BITS: i64 = (1 << 61) - 1;
 
-/// The address space of global memory on GPUs.
+/// The address spaces of GPUs: global memory, a block's, on AMD GPUs memory that never changes, and a thread's.
 pub const GLOBAL: u32 = 1;
+pub const SHARED: u32 = 3;
+pub const CONSTANT: u32 = 4;
+pub const PRIVATE: u32 = 5;
 
 /// A memref, seen as its descriptor `{allocated, aligned, offset, [sizes], [strides]}`.
 pub struct Descriptor<'c> {

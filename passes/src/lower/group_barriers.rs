@@ -25,7 +25,9 @@ use crate::analysis::order::{is_write, may_write_heap, only_reads};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::analysis::uniform::is_reached_together;
 use crate::ir::structure::LOOPS;
+use crate::ir::triton::words::ALL_MEMORY;
 use crate::ir::{blocks, collect, enclosing, name, operations, symm_ops};
+use melior::ir::attribute::IntegerAttribute;
 use melior::ir::{OperationRef, operation::OperationLike};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -321,7 +323,10 @@ impl Look<'_> {
 pub fn is_barrier<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     match name(op) {
         "gpu.barrier" => true,
-        "ttg.barrier" => op.attribute("addrSpace").is_ok_and(|spaces| spaces.to_string().starts_with("31 ")),
+        "ttg.barrier" => {
+            let spaces = op.attribute("addrSpace").and_then(IntegerAttribute::try_from);
+            spaces.is_ok_and(|spaces| spaces.value() == ALL_MEMORY)
+        }
         _ => false,
     }
 }

@@ -24,14 +24,14 @@ mod ptx;
 mod words;
 
 use super::gpu::{SIZES, Target, lower_module, order};
-use super::{llvm_ordering, refuse_atomic};
-use crate::ir::address::GLOBAL;
+use super::refuse_atomic;
+use crate::ir::address::{GLOBAL, SHARED};
+use crate::ir::ordering;
 use crate::ir::packets::Halves;
 use crate::ir::{Builder, collect, enclosing, is_kernel, name, select, set_attribute};
 use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
-use melior::ir::attribute::IntegerAttribute;
 use melior::ir::{OperationRef, TypeLike, Value, ValueLike, operation::OperationLike};
 use symm_abi::far::NVSHMEM;
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
@@ -45,9 +45,6 @@ pub const CHIPS: &[&str] = &[
     "sm_70", "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103",
     "sm_103a", "sm_110", "sm_110a", "sm_120", "sm_120a", "sm_121", "sm_121a",
 ];
-
-/// The address space of a block's memory.
-const SHARED: u64 = 3;
 
 /// The GPU to compile for.
 pub const CHIP: PassOption =
@@ -90,12 +87,11 @@ fn bound_registers(root: OperationRef) {
 fn check_updates(root: OperationRef) -> Result<(), Reported> {
     let mut outcome = Ok(());
     for op in select(root, |op| (name(op) == "llvm.atomicrmw").then_some(op)) {
-        let ordering = op.attribute("ordering").and_then(IntegerAttribute::try_from).map_or(0, |order| order.value());
-        let is_shared = op.operands().next().is_some_and(|at| Pointer::address_space(at.r#type()) == SHARED);
+        let is_shared = op.operands().next().is_some_and(|at| Pointer::address_space(at.r#type()) == SHARED.into());
         if enclosing(op, &["gpu.module"]).is_none() {
             continue;
         }
-        if ordering > llvm_ordering(Order::Relaxed) {
+        if ordering::of(op, "ordering") > ordering::RELAXED {
             let complaint = "S1: has no order in PTX: LLVM makes atom.relaxed.gpu of it; use symm.atomic_rmw";
             outcome = Err(error(op, complaint));
         } else if !op.has_attribute("syncscope") && !is_shared {

@@ -22,8 +22,9 @@
 
 use super::gpu::{Target, lower_module, order};
 use super::{llvm_bin_op, refuse_atomic};
+use crate::ir::address::CONSTANT;
 use crate::ir::packets::Halves;
-use crate::ir::{Builder, name, signed};
+use crate::ir::{Builder, name, ordering, signed};
 use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use crate::registration::previous_in_block;
 use melior::dialect::arith::CmpiPredicate;
@@ -141,7 +142,7 @@ impl Target for Rocdl {
         };
         let dimension = op.attribute("dimension").map(|attribute| attribute.to_string()).unwrap_or_default();
         let position = ["#gpu<dim x>", "#gpu<dim y>", "#gpu<dim z>"].iter().position(|text| *text == dimension)?;
-        let words = intrinsic(b, "llvm.amdgcn.implicitarg.ptr", &[], llvm::r#type::pointer(b.context, 4));
+        let words = intrinsic(b, "llvm.amdgcn.implicitarg.ptr", &[], llvm::r#type::pointer(b.context, CONSTANT));
         let offset = first + signed(position) * i64::from(bits) / 8;
         let alignment = ("alignment", b.integer(64, i64::from(bits) / 8));
         let word = b.load(b.byte_offset_constant(words, offset), b.int(bits), &[("invariant", b.unit()), alignment]);
@@ -243,7 +244,12 @@ impl Target for Rocdl {
         // that is convergent and becomes no instruction. Without it LLVM runs the other lanes' way through what follows
         // to its end before the first lane has polled.
         let fence = || {
-            b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, 6)), ("syncscope", b.string("wavefront"))]);
+            b.op(
+                "llvm.fence",
+                &[],
+                &[],
+                &[("ordering", b.integer(64, ordering::ACQ_REL)), ("syncscope", b.string("wavefront"))],
+            );
         };
         fence();
         b.intrinsic("llvm.amdgcn.wave.barrier", &[], &[]);

@@ -57,10 +57,11 @@
 
 mod fences;
 
+use crate::analysis::acquires::may_see_flags;
 use crate::analysis::order::{is_quiet, same, set_keyword};
 use crate::analysis::uniform::is_reached_together;
 use crate::ir::structure::{is_branch, is_loop};
-use crate::ir::{Builder, blocks, collect, constant_value, definition, name, operations, owner};
+use crate::ir::{Builder, blocks, collect, constant_value, definition, is_kernel, operations, owner};
 use crate::pass::{self, Ir, Pass, PassOption};
 use crate::registration::previous_in_block;
 use fences::{Done, covers, make_fence};
@@ -285,7 +286,7 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
                 break false;
             }
             match block.parent_operation() {
-                Some(parent) if name(parent) == "gpu.func" => break parent.has_attribute("gpu.kernel"),
+                Some(parent) if is_kernel(parent) => break true,
                 // What runs before the body of a loop is also the rest of the body.
                 Some(parent)
                     if is_branch(parent) || is_loop(parent) && !collect(parent).into_iter().any(needs_fence) =>
@@ -368,12 +369,7 @@ fn is_reached(run: &[Step], group: Group) -> bool {
 
 /// Whether an operation may see what another rank has released and leave it to a later fence to let it in.
 fn needs_fence<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    let Some(symm) = SymmOp::cast(op) else {
-        let is_plain =
-            matches!(name(op), "gpu.barrier" | "memref.load" | "memref.store" | "vector.load" | "vector.store")
-                || matches!(name(op), "vector.transfer_read" | "vector.transfer_write");
-        return !is_plain && !is_loop(op) && !is_branch(op) && !is_quiet(op);
-    };
+    let Some(symm) = SymmOp::cast(op) else { return may_see_flags(op) };
     // A fence or a barrier leaves nothing to a later one; nothing is known of others that are not accesses.
     let Some(access) = symm.accessing() else { return !symm.is_pure() && !symm.acquires() && !symm.releases() };
     match access {

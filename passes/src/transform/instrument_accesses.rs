@@ -30,6 +30,7 @@ mod changes;
 mod lanes;
 mod own;
 
+use crate::ir::ordering::{self, ACQ_REL, ACQUIRE, NOT_ATOMIC, RELAXED, RELEASE, SEQ_CST, UNORDERED};
 use crate::ir::{Builder, blocks, collect, definition, name};
 use crate::pass::{Ir, Pass, Values};
 use calls::Calls;
@@ -203,17 +204,17 @@ fn number(op: OperationRef, attribute: &str) -> i64 {
 }
 
 fn is_strong(op: OperationRef) -> bool {
-    op.has_attribute("volatile_") || number(op, "ordering") > 1
+    op.has_attribute("volatile_") || ordering::of(op, "ordering") > UNORDERED
 }
 
 /// The number of the order that LLVM's dialect has on an op. Sequential consistency is taken for an acquire and a
 /// release.
 fn order<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, attribute: &str) -> Result<Value<'c, 'c>, Reported> {
-    let order = match (number(op, attribute), name(op)) {
-        (0..=2, _) => check::Order::Relaxed,
-        (4, _) | (7, "llvm.load") => check::Order::Acquire,
-        (5, _) | (7, "llvm.store") => check::Order::Release,
-        (6 | 7, _) => check::Order::AcqRel,
+    let order = match (ordering::of(op, attribute), name(op)) {
+        (NOT_ATOMIC | UNORDERED | RELAXED, _) => check::Order::Relaxed,
+        (ACQUIRE, _) | (SEQ_CST, "llvm.load") => check::Order::Acquire,
+        (RELEASE, _) | (SEQ_CST, "llvm.store") => check::Order::Release,
+        (ACQ_REL | SEQ_CST, _) => check::Order::AcqRel,
         _ => return Err(error(op, "S1: symm-check does not know its order")),
     };
     Ok(b.llvm_i32(order as i64))

@@ -88,6 +88,11 @@ fn is_polled<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     false
 }
 
+/// Whether an op makes a context.
+fn is_context(op: OperationRef) -> bool {
+    matches!(SymmOp::cast(op), Some(SymmOp::Ctx(_)))
+}
+
 /// What a record says of an op.
 struct Record<'c> {
     what: String,
@@ -260,7 +265,7 @@ fn record_program<'c: 'a, 'a>(function: OperationRef<'c, 'a>, ops: &[SymmOp<'c, 
         value.is_block_argument() && BlockArgument::try_from(value).is_ok_and(|argument| argument.owner() == entry)
     };
     let is_of_arguments = |op: &OperationRef<'c, 'a>| op.operands().all(is_argument);
-    let contexts = || ops.iter().map(|op| op.operation()).filter(|op| name(*op) == "symm.ctx");
+    let contexts = || ops.iter().map(|op| op.operation()).filter(|op| is_context(*op));
     let made = contexts().find(is_of_arguments);
     let record = if let Some(made) = made {
         if enclosing(made, &[FUNCTION, "ttg.warp_specialize"]) != Some(function) {
@@ -270,7 +275,7 @@ fn record_program<'c: 'a, 'a>(function: OperationRef<'c, 'a>, ops: &[SymmOp<'c, 
         let ctx = b.copy(made).result(0).expect("a context").into();
         begin(b, ctx, "kernel 0".to_owned(), &[], Group::Block)
     } else {
-        let passes = |op: &OperationRef<'c, 'a>| is_quiet(*op) || only_reads(name(*op)) || name(*op) == "symm.ctx";
+        let passes = |op: &OperationRef<'c, 'a>| is_quiet(*op) || only_reads(name(*op)) || is_context(*op);
         let early: Vec<_> = operations(entry).into_iter().take_while(passes).collect();
         let Some(made) = contexts().find(|made| early.contains(made)) else { return };
         let b = &Builder::at(context(function), made, function.location());

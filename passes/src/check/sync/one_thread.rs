@@ -2,7 +2,7 @@
 
 use super::find;
 use crate::analysis::MOST_VALUES;
-use crate::analysis::order::{is_barrier, same};
+use crate::analysis::order::{barrier, same};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::analysis::uniform::THREAD_OF_LAUNCH;
 use crate::ir::structure::{FUNCTIONS, KERNELS, is_branch};
@@ -102,12 +102,13 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, few: Group, branches: &Branches
             written_rank(symm).is_some()
         }
         // A barrier with operands has a number of its own, and threads that it counts.
-        None if is_barrier(name(op)) => {
-            let group = if name(op) == "nvvm.bar.warp.sync" { Group::Warp } else { Group::Block };
-            let is_whole = name(op) != "nvvm.barrier" || op.operand_count() == 0;
-            return if is_whole && is_together(group) { Meaning::Fence } else { Meaning::Neutral };
-        }
-        None => false,
+        None => match barrier(name(op)) {
+            Some(group) => {
+                let is_whole = name(op) != "nvvm.barrier" || op.operand_count() == 0;
+                return if is_whole && is_together(group) { Meaning::Fence } else { Meaning::Neutral };
+            }
+            None => false,
+        },
     };
     if is_write && SymmOp::cast(op).and_then(masked).is_none() && branches.around(op).is_none() {
         return Meaning::Access;

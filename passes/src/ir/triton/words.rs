@@ -9,6 +9,9 @@ use symm_dialect::ops::{Cache, Eviction, Order, RmwKind, Scope};
 use symm_dialect::shape::Shaped;
 use symm_dialect::{SEGMENTS, lossy};
 
+/// The memory that a `ttg.barrier` orders: all kinds of it.
+pub const ALL_MEMORY: i64 = 31;
+
 /// From this version on Triton has an op for a barrier.
 const OWN_BARRIER: Version = Version { major: 3, minor: 7 };
 
@@ -98,8 +101,7 @@ impl Words {
     /// A barrier of the program's threads.
     pub fn barrier(self, b: &Builder<'_>) {
         if self.0 >= OWN_BARRIER {
-            // Of every kind of memory.
-            b.op("ttg.barrier", &[], &[], &[("addrSpace", b.integer(32, 31))]);
+            b.op("ttg.barrier", &[], &[], &[("addrSpace", b.integer(32, ALL_MEMORY))]);
         } else {
             b.op("gpu.barrier", &[], &[], &[]);
         }

@@ -5,8 +5,8 @@ use super::data::context_pointer;
 use super::far::Far;
 use super::runtime::{Runtime, stack};
 use crate::ir::Builder;
+use crate::ir::ordering;
 use crate::ir::packets::{CLEARED, Flag, Halves, Line};
-use crate::lower::llvm_ordering;
 use crate::lower::packets;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Attribute, OperationRef, Value};
@@ -28,7 +28,7 @@ pub struct Lines<'c, 'a, 'r> {
 const HALVES: [i64; 2] = [0, 8];
 
 fn relaxed<'c>(b: &Builder<'c>) -> [(&'static str, Attribute<'c>); 2] {
-    [("ordering", b.integer(64, llvm_ordering(Order::Relaxed))), ("alignment", b.integer(64, 8))]
+    [("ordering", b.integer(64, ordering::number(Order::Relaxed))), ("alignment", b.integer(64, 8))]
 }
 
 impl<'c: 'a, 'a> Lines<'c, 'a, '_> {

@@ -8,10 +8,11 @@ use super::runtime::Runtime;
 use crate::contract::{compare, signal_kind};
 use crate::ir::Builder;
 use crate::ir::address::element;
+use crate::ir::ordering;
 use crate::lower::access::remote_element;
 use crate::lower::bulk::End;
+use crate::lower::llvm_bin_op;
 use crate::lower::translation::Table;
-use crate::lower::{llvm_bin_op, llvm_ordering};
 use melior::dialect::llvm;
 use melior::ir::{Value, ValueLike};
 use symm_abi::{check as calls, functions, trace};
@@ -32,7 +33,7 @@ fn rmw<'c>(
     let ty = value.r#type();
     let mut attributes = vec![
         ("bin_op", b.integer(64, llvm_bin_op(kind))),
-        ("ordering", b.integer(64, llvm_ordering(order))),
+        ("ordering", b.integer(64, ordering::number(order))),
         ("alignment", b.integer(64, byte_width(ty).cast_signed())),
     ];
     attributes.extend((!scope.is_empty()).then(|| ("syncscope", b.string(scope))));
@@ -60,8 +61,8 @@ pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, runtime: &
         let pair = llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
         let scope = scope_of(runtime, op.scope());
         let mut attributes = vec![
-            ("success_ordering", b.integer(64, llvm_ordering(op.sem()))),
-            ("failure_ordering", b.integer(64, llvm_ordering(failure))),
+            ("success_ordering", b.integer(64, ordering::number(op.sem()))),
+            ("failure_ordering", b.integer(64, ordering::number(failure))),
             ("alignment", b.integer(64, byte_width(ty).cast_signed())),
         ];
         attributes.extend((!scope.is_empty()).then(|| ("syncscope", b.string(scope))));
@@ -144,7 +145,7 @@ fn send<'c: 'a, 'a>(b: &Builder<'c>, runtime: &Runtime<'c, 'a>, flag: Value<'c, 
 
 fn store_flag<'c>(b: &Builder<'c>, flag: Value<'c, 'c>, value: Value<'c, '_>, order: Order) {
     let attributes = [
-        ("ordering", b.integer(64, llvm_ordering(order))),
+        ("ordering", b.integer(64, ordering::number(order))),
         ("alignment", b.integer(64, byte_width(value.r#type()).cast_signed())),
     ];
     b.store(value, flag, &attributes);
@@ -212,7 +213,7 @@ pub fn fence<'c: 'a, 'a>(op: Fence<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'
         runtime.call(b, &calls::FENCE, [order, scope, b.i32(group_code(op.group())), runtime.location(b)]);
         return Vec::new();
     }
-    b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, llvm_ordering(op.sem())))]);
+    b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, ordering::number(op.sem())))]);
     Vec::new()
 }
 

@@ -4,7 +4,7 @@
 //! points to it, or is zero. What it holds is [`symm_abi::fault`]. The host fills in the message.
 
 use super::{Target, order, site, threads};
-use crate::ir::address::{as_word, word_kind};
+use crate::ir::address::{GLOBAL, as_word, word_kind};
 use crate::ir::{Builder, signed};
 use crate::lower::translation::Table;
 use melior::dialect::arith::CmpiPredicate;
@@ -18,7 +18,7 @@ pub fn lower<'c: 'a, 'a>(op: Fault<'c, 'a>, b: &Builder<'c>, target: &dyn Target
     let site = site::add(op.operation(), &types, &op.message());
     let table = Table::new(op.operation(), op.ctx());
     if let Some(word) = table.extension(b, table::FAULT) {
-        let buffer = b.value("llvm.inttoptr", &[word], llvm::r#type::pointer(b.context, 1), &[]);
+        let buffer = b.value("llvm.inttoptr", &[word], llvm::r#type::pointer(b.context, GLOBAL), &[]);
         let exists = b.compare(CmpiPredicate::Ne, word, b.i64(0));
         b.when(exists, |b| record(b, target, op, &table, buffer, site));
     }

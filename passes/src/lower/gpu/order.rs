@@ -6,10 +6,10 @@ use super::wait::poll;
 use super::{Target, bulk};
 use crate::ir::Builder;
 use crate::ir::address::{GLOBAL, generic, in_space};
+use crate::ir::ordering;
 use crate::lower::access::remote_element;
 use crate::lower::bulk::End;
 use crate::lower::group_barriers::GroupBarriers;
-use crate::lower::llvm_ordering;
 use crate::lower::translation::Table;
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
@@ -28,7 +28,7 @@ pub fn atomic<'c>(
     ty: Type<'c>,
 ) -> Vec<(&'static str, Attribute<'c>)> {
     let mut attributes = vec![
-        (ordering_name, b.integer(64, llvm_ordering(order))),
+        (ordering_name, b.integer(64, ordering::number(order))),
         ("alignment", b.integer(64, byte_width(ty).cast_signed())),
     ];
     let scope = target.sync_scope(scope);
@@ -79,7 +79,7 @@ pub fn cmpxchg<'c>(
     let failure = if order.acquires() { Order::Acquire } else { Order::Relaxed };
     let pair = llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
     let mut attributes = atomic(b, target, "success_ordering", (order, scope), ty);
-    attributes.push(("failure_ordering", b.integer(64, llvm_ordering(failure))));
+    attributes.push(("failure_ordering", b.integer(64, ordering::number(failure))));
     let pair = b.value("llvm.cmpxchg", &[ptr, expected, desired], pair, &attributes);
     b.extract(pair, &[0], ty)
 }
@@ -98,7 +98,7 @@ pub fn store<'c>(
 
 /// An LLVM fence.
 pub fn fence(b: &Builder, target: &dyn Target, order: Order, scope: Scope) {
-    let mut attributes = vec![("ordering", b.integer(64, llvm_ordering(order)))];
+    let mut attributes = vec![("ordering", b.integer(64, ordering::number(order)))];
     let scope = target.sync_scope(scope);
     if !scope.is_empty() {
         attributes.push(("syncscope", b.string(scope)));

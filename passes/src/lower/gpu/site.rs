@@ -2,6 +2,7 @@
 //!
 //! How they are written is [`symm_abi::site`].
 
+use crate::ir::address::GLOBAL;
 use crate::ir::{Builder, blocks, enclosing, location_text, operations, set_attribute, signed, type_attribute};
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
@@ -29,7 +30,7 @@ pub fn add<'c: 'a, 'a>(operation: OperationRef<'c, 'a>, types: &str, message: &s
         set_attribute(sites, "global_type", type_attribute(array));
     } else {
         let top = Builder::at_start(b.context, body, operation.location());
-        let attributes = [("value", value), ("constant", top.unit()), ("addr_space", top.integer(32, 1))];
+        let attributes = [("value", value), ("constant", top.unit()), ("addr_space", top.integer(32, GLOBAL.into()))];
         top.global(SITES, array, "external", &attributes);
     }
     index

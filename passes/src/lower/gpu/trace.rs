@@ -4,6 +4,7 @@
 //! holds is [`symm_abi::trace`]. The runtime reads it, also while the kernel hangs, so every store is volatile.
 
 use super::{Target, site, threads};
+use crate::ir::address::GLOBAL;
 use crate::ir::{Builder, signed};
 use crate::lower::translation::Table;
 use melior::dialect::arith::CmpiPredicate;
@@ -22,7 +23,7 @@ fn store<'c>(b: &Builder<'c>, record: Value<'c, 'c>, word: usize, value: Value<'
 }
 
 fn pointer<'c>(b: &Builder<'c>, address: Value<'c, '_>) -> Value<'c, 'c> {
-    b.value("llvm.inttoptr", &[address], llvm::r#type::pointer(b.context, 1), &[])
+    b.value("llvm.inttoptr", &[address], llvm::r#type::pointer(b.context, GLOBAL), &[])
 }
 
 pub fn begin<'c: 'a, 'a>(op: TraceBegin<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Value<'c, 'c> {

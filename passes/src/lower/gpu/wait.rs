@@ -2,7 +2,7 @@
 
 use super::threads::{group_barrier, on_leader, thread_of_block};
 use super::{Target, order};
-use crate::ir::address::element;
+use crate::ir::address::{SHARED, element};
 use crate::ir::{Builder, blocks, enclosing, operations};
 use crate::lower::predicate;
 use melior::dialect::arith::CmpiPredicate;
@@ -60,9 +60,9 @@ fn shared_word<'c: 'a, 'a>(
     if !operations(body).into_iter().any(|op| symbol(op).as_deref() == Some(SHARED_WORD)) {
         let top = Builder::at_start(b.context, body, op.location());
         let words = llvm::r#type::array(b.int(32), 32);
-        top.global(SHARED_WORD, words, "internal", &[("addr_space", top.integer(32, 3))]);
+        top.global(SHARED_WORD, words, "internal", &[("addr_space", top.integer(32, SHARED.into()))]);
     }
-    let shared = llvm::r#type::pointer(b.context, 3);
+    let shared = llvm::r#type::pointer(b.context, SHARED);
     let words = b.address_of(SHARED_WORD, shared);
     if group == Group::Block {
         return words;

@@ -27,8 +27,7 @@ pub fn record_waits<'c: 'a, 'a>(below: &[OperationRef<'c, 'a>]) {
 /// The op by which a loop looks at flags, if it does nothing else.
 fn look<'c: 'a, 'a>(around: OperationRef<'c, 'a>) -> Option<SymmOp<'c, 'a>> {
     let regions = blocks(around);
-    let [look] = symm_ops(around).into_iter().filter(|op| name(op.operation()) != "symm.ctx").collect::<Vec<_>>()[..]
-    else {
+    let [look] = symm_ops(around).into_iter().filter(|op| !matches!(op, SymmOp::Ctx(_))).collect::<Vec<_>>()[..] else {
         return None;
     };
     let SymmOp::AtomicRmw(atomic) = look else { return None };
