@@ -6,8 +6,10 @@ use crate::failure::text;
 use crate::rank::JoinedRank;
 use pyo3::prelude::*;
 use std::ffi::{c_int, c_void};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
+use symm_remote::lock::lock;
 use symm_runtime::{Watch, set_call, set_call_site};
 
 unsafe extern "C" {
@@ -23,9 +25,10 @@ struct Last {
     /// None while another thread makes a call for it.
     rank: Option<symm_runtime::Rank>,
     process: u32,
-    /// A word that says to interpreted kernels of other ranks that this one leaves; 0 for none.
-    leaves: usize,
 }
+
+/// Of each of them the address of a word that says to other ranks that this one leaves.
+static LEAVES: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 #[pymethods]
 impl JoinedRank {
@@ -33,7 +36,10 @@ impl JoinedRank {
     /// address of a word on the heap that becomes 1 when it leaves, or 0.
     fn leave_at_exit(&self, py: Python<'_>, leaves: usize) -> PyResult<()> {
         let (number, watch, rank) = self.take(py)?;
-        let last = Box::new(Last { number, watch, rank, process: std::process::id(), leaves });
+        let last = Box::new(Last { number, watch, rank, process: std::process::id() });
+        if leaves != 0 {
+            lock(&LEAVES).push(leaves);
+        }
         // SAFETY: the function takes what the box has been made to, once.
         unsafe { on_exit(end, Box::into_raw(last).cast()) };
         Ok(())
@@ -53,9 +59,10 @@ extern "C" fn end(status: c_int, last: *mut c_void) {
         return;
     }
     let Some(rank) = last.rank else { return };
-    if last.leaves != 0 {
-        // SAFETY: the caller of `leave_at_exit` names a word on the rank's heap, which `last.watch` keeps mapped.
-        unsafe { AtomicI64::from_ptr(last.leaves as *mut i64) }.store(1, Ordering::SeqCst);
+    // It leaves all of its runs: others may wait for it in one that comes later.
+    for leaves in lock(&LEAVES).drain(..) {
+        // SAFETY: the caller of `leave_at_exit` names a word on a rank's heap, which that one's `watch` keeps mapped.
+        unsafe { AtomicI64::from_ptr(leaves as *mut i64) }.store(1, Ordering::SeqCst);
     }
     // This thread has lost its local data, with the name of the call.
     let leaves = thread::spawn(|| {

@@ -1,7 +1,12 @@
-//! Ctrl-C, and whatever else a Python handler raises, while the runtime waits.
+//! Ctrl-C, whatever else a Python handler raises, and what Python itself looks at, while the runtime waits.
 
 use pyo3::prelude::*;
 use std::cell::Cell;
+use std::sync::OnceLock;
+use symm_runtime::leave_soon;
+
+/// What is called while a thread waits.
+static LOOK: OnceLock<Py<PyAny>> = OnceLock::new();
 
 thread_local! {
     static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
@@ -15,7 +20,20 @@ pub fn interrupted() -> bool {
 }
 
 fn check(py: Python<'_>) -> PyResult<()> {
-    py.check_signals()
+    py.check_signals()?;
+    if let Some(look) = LOOK.get()
+        && look.call0(py)?.is_truthy(py)?
+    {
+        leave_soon();
+    }
+    Ok(())
+}
+
+/// Has threads that wait call a function; `python/symm/_symm.pyi` says when.
+#[pyfunction]
+pub fn on_look(look: Py<PyAny>) {
+    // The package sets it once.
+    let _ = LOOK.set(look);
 }
 
 /// What a handler has raised on this thread since the last call.

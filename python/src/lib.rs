@@ -169,6 +169,7 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(far_library, module)?)?;
     module.add_function(wrap_pyfunction!(rank::join_run, module)?)?;
     module.add_function(wrap_pyfunction!(rank::decline_run, module)?)?;
+    module.add_function(wrap_pyfunction!(interrupt::on_look, module)?)?;
     module.add_class::<rank::JoinedRank>()?;
     module.add_class::<rank::Heaps>()?;
     module.add_function(wrap_pyfunction!(interpreter::atomic_rmw, module)?)?;

@@ -174,7 +174,8 @@ class Factories:
         mine = sorted(address - self._mine for address in tuple(self._dropped))
         shared = set.intersection(*(set(self.broadcast(mine, rank)) for rank in range(self.get_num_ranks())))
         for offset in sorted(shared):
-            self.rank.free(self._mine + offset, here)
+            with self._meeting("the release of tensors", here):
+                self.rank.free(self._mine + offset, here)
             self._dropped.discard(self._mine + offset)
             self._made_at.pop(offset, None)
         return bool(shared)

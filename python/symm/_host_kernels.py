@@ -7,6 +7,7 @@ import triton.language as tl
 from triton.runtime.errors import InterpreterError
 
 # `triton` installs the compiler of the ops.
+from . import _host_call
 from . import triton as st
 from ._memory import Memory, torch
 from ._streams import on
@@ -82,7 +83,7 @@ def words_of(world, words, rank):
         return world.as_remote(words, rank).tolist()
     count = words.numel()
     found = torch().zeros(count, dtype=torch().int64, device=world.device)
-    launch(far_words, None, world, words, found, count, rank, triton.next_power_of_2(count))
+    launch("World.check", far_words, None, world, words, found, count, rank, triton.next_power_of_2(count))
     return found.tolist()
 
 
@@ -91,24 +92,24 @@ def set_word(world, words, index, value, rank):
     if world.is_near(rank):
         world.as_remote(words, rank)[index] = value
     else:
-        launch(stream_signal, None, world, words[index : index + 1], value, rank, "set")
+        launch("World.check", stream_signal, None, world, words[index : index + 1], value, rank, "set")
 
 
 def copy_far(world, src, dst, rank, is_put, stream):
     """Copies bytes to or from a far rank, in the order of a stream."""
     block, size = 16384, src.numel()
-    with launching(stream):
+    with launching(f"{type(world).__name__}.{'put' if is_put else 'get'}", stream):
         grid = (min(16, -(-size // block)),)
         far_copy[grid](world, src, dst, size, rank, is_put, block, num_warps=8)
 
 
 @contextlib.contextmanager
-def launching(stream):
+def launching(call, stream):
     """Around launches in the order of a stream, torch's current one without it. Interpreted kernels are no concern of
     the caller's: what they raise is an error of its call.
     """
     try:
-        with on(stream):
+        with on(stream), _host_call.made(call):
             yield
     except InterpreterError as error:
         if isinstance(error.__cause__, SymmError):
@@ -116,21 +117,21 @@ def launching(stream):
         raise
 
 
-def launch(kernel, stream, *arguments):
-    """Launches a kernel of one program, in the order of a stream."""
-    with launching(stream):
+def launch(call, kernel, stream, *arguments):
+    """Launches a kernel of one program, in the order of a stream, for a call of this name."""
+    with launching(call, stream):
         kernel[(1,)](*arguments, num_warps=1)
 
 
-def meet_group(world, words, ranks):
+def meet_group(call, world, words, ranks):
     """Lets torch's current stream wait for those of some ranks of a World, mine among them."""
     bits = sum(1 << rank for rank in ranks)
     low, high = ((bits >> shift & (1 << 64) - 1) for shift in (0, 64))
-    launch(group_barrier, None, world, words, *(word - (word >> 63 << 64) for word in (low, high)))
+    launch(call, group_barrier, None, world, words, *(word - (word >> 63 << 64) for word in (low, high)))
 
 
-def meet(team, address, stream):
+def meet(call, team, address, stream):
     """Lets a stream wait for those of the team's other ranks, by words at an address of its heap."""
     count = team.get_num_ranks() + 1
     words = Memory(address, 8 * count, team.rank.hold()).tensor(team.device, torch().int64, (count,))
-    launch(team_barrier, stream, team, words)
+    launch(call, team_barrier, stream, team, words)

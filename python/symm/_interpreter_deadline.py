@@ -11,7 +11,8 @@ import time
 from triton.runtime import interpreter
 from triton.runtime.interpreter import interpreter_semantic
 
-from ._open import Standing
+from ._host_call import calls, is_call, said
+from ._standing import Standing
 from ._symm import DEADLINE_NUMBERS
 from ._symm import DEADLINE_RECORD as WORD
 from .errors import WaitTimeoutError
@@ -64,14 +65,29 @@ def timed_out(world, located, clock, waited):
     home, members = world._place()
     others = enumerate(members)
     others = tuple(Standing.of(home.bases[each]).describe(other) for other, each in others if other != rank)
-    message = f"kernel {kernel}: rank {rank}, program {program} has waited {clock.seconds:g} s for {text}"
+    who = f"rank {rank}" if is_call(kernel) else f"rank {rank}, program {program}"
+    message = f"{said(kernel)}: {who} has waited {clock.seconds:g} s for {text}"
     message += "".join(f"\n  {each}" for each in others)
     details = kernel, rank, program, flag, expected, seen, others
     return located(message, lambda *place: WaitTimeoutError(*place, *details))
 
 
+def place_text(located):
+    """Where the kernel that is interpreted is: its program, file, line and name, or the call of the host and where; and
+    its file and line.
+    """
+    _, file, line = located("").args
+    name = kernel_name()
+    if is_call(name):
+        return f"{name} at {file}:{line}", (file, line)
+    program = tuple(interpreter_semantic.builder.grid_idx)
+    return f"program {program}, {file}:{line}: kernel {name}", (file, line)
+
+
 def kernel_name():
-    """The name of the kernel that is interpreted."""
+    """The name of the kernel that is interpreted, or of the call of the host that has launched it."""
+    if calls.name:
+        return calls.name
     frame, names = sys._getframe(1), []
     while frame is not None:
         executor = frame.f_locals.get("self")

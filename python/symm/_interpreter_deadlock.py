@@ -1,62 +1,10 @@
-"""Finds out that interpreted kernels wait for each other for ever, without waiting for a time-out.
+"""What interpreted kernels wait for, in words, for all ranks to see: `_deadlock` finds those that wait for ever."""
 
-Each rank says in its heap whether it waits in a kernel, for what, and how often it has looked in vain. When all ranks
-of a run wait, nobody writes, so that what one of them has not found by then does not come: it is enough that each has
-looked once more since. A rank that is in a call where all ranks meet waits too, if another one has come to fewer of
-them and waits in a kernel. A rank that polls in a loop of its own is not known to wait.
-"""
-
-from triton.runtime.interpreter import interpreter_semantic
-
-from . import _symm
-from ._interpreter_deadline import kernel_name
-from ._open import Standing
+from ._deadlock import Wait
+from ._interpreter_deadline import place_text
 from ._timeouts import COMPARISONS
-from .errors import DeadlockError
 
 FLAGS_SHOWN = 16
-
-
-class Watch:
-    """One wait of this rank: says so to the others, and looks at them."""
-
-    def __init__(self, world, located, what):
-        self.world, self.located, self.asked = world, located, what
-        self.standings = [Standing.of(base) for base in world.bases]
-        self.mine = self.standings[world.get_rank()]
-        self.before = None
-
-    def __enter__(self):
-        _, file, line = self.located("").args
-        program = tuple(interpreter_semantic.builder.grid_idx)
-        self.mine.begin(f"program {program}, {file}:{line}: kernel {kernel_name()}: {self.asked}")
-        return self
-
-    def __exit__(self, *_):
-        self.mine.end()
-
-    def looked(self):
-        """What the kernel waits for was not there. An error if it cannot come."""
-        self.mine.looks += 1
-        _symm.full_fence()
-        now = [each.state() for each in self.standings]
-        if not self._all_wait():
-            self.before = None
-        elif self.before is None or any(then[:-1] != each[:-1] for then, each in zip(self.before, now, strict=True)):
-            self.before = now
-        # Of two looks since then one has begun since then.
-        elif all(
-            not each.waits or each.looks - then[-1] >= 2 for then, each in zip(self.before, self.standings, strict=True)
-        ):
-            raise self.located(self._report(), DeadlockError)
-
-    def _all_wait(self):
-        fewest = min((each.meetings for each in self.standings if each.waits), default=0)
-        return all(each.waits or (each.meets and each.meetings > fewest) for each in self.standings)
-
-    def _report(self):
-        ranks = [f"\n  rank {rank}: {each.text}" for rank, each in enumerate(self.standings)]
-        return "deadlock: every rank waits, and nothing is left that could signal" + "".join(ranks)
 
 
 class Alone:
@@ -73,10 +21,12 @@ class Alone:
 
 
 def waiting(world, located, what):
-    """A context manager, for the time that this rank waits in a kernel; `what` says for what. It gives a Watch."""
+    """A context manager, for the time that this rank waits in a kernel; `what` says for what. It gives a Wait."""
     world = getattr(world, "world", world)  # A team's.
-    on_the_cpu = world is not None and world.device.type == "cpu" and world.is_open()
-    return Watch(world, located, what) if on_the_cpu else Alone()
+    if world is None or world.device.type != "cpu" or not world.is_open():
+        return Alone()
+    text, place = place_text(located)
+    return Wait(world, f"{text}: {what}", place)
 
 
 def flag_text(world, address, comparison, element, value, seen):

@@ -18,6 +18,7 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, interpreter_semantic
 
 from . import _interpreter_deadlock, _interpreter_memory, _interpreter_trace, _open
+from ._host_call import calls, is_call
 from ._interpreter_deadline import Clock, timed_out
 from ._memory import torch
 from ._symm import DEADLINE_OFFSET, PACKET_EPOCHS, TABLE_HEADER_WORDS, try_packets
@@ -84,7 +85,7 @@ class Polls(threading.local):
         self.found.clear()
         if self.are_told:
             self.are_told = False
-            _do(f"runs kernel {self.kernel}" if self.kernel else "")
+            _do(_doing())
 
 
 polls = Polls()
@@ -104,16 +105,23 @@ def _launched(run):
     def wrapper(kernel, *args, **keywords):
         before = polls.world, polls.kernel
         polls.forget()
-        polls.world, polls.kernel = _watched((*args, *keywords.values())), kernel.fn.__name__
-        _do(f"runs kernel {polls.kernel}")
+        polls.world, polls.kernel = _watched((*args, *keywords.values())), calls.name or kernel.fn.__name__
+        _do(_doing())
         try:
             return run(kernel, *args, **keywords)
         finally:
             polls.forget()
             polls.world, polls.kernel = before
-            _do(f"runs kernel {polls.kernel}" if polls.kernel else "")
+            _do(_doing())
 
     return wrapper
+
+
+def _doing():
+    """What this rank does, if it is in a kernel."""
+    if not polls.kernel:
+        return ""
+    return f"is in {polls.kernel}" if is_call(polls.kernel) else f"runs kernel {polls.kernel}"
 
 
 def _do(text):

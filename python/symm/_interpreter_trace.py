@@ -12,6 +12,8 @@ import numpy as np
 from triton.runtime import interpreter
 from triton.runtime.interpreter import interpreter_semantic
 
+from ._host_call import calls
+
 # The ops that are recorded, and what a timeline calls them.
 NAMES = {
     "remote_load": "load", "remote_store": "store", "get": "get", "put": "put", "copy": "copy", "atomic_rmw": "atomic",
@@ -44,7 +46,7 @@ class Recorder:
 
         @functools.wraps(launch)
         def launched(this, *args, **keywords):
-            self.launches.append(this.fn.__name__)
+            self.launches.append(calls.name or this.fn.__name__)
             try:
                 return launch(this, *args, **keywords)
             finally:

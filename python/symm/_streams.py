@@ -51,7 +51,8 @@ class Streams:
         if op not in KINDS:
             raise ArgumentError(f"signal: op must be 'set' or 'add', not {op!r}")
         self._counterpart("signal", "flag", flag, rank)
-        _host_kernels.launch(_host_kernels.stream_signal, stream, *self._flag("signal", flag, value), int(rank), op)
+        call, kernel = f"{type(self).__name__}.signal", _host_kernels.stream_signal
+        _host_kernels.launch(call, kernel, stream, *self._flag("signal", flag, value), int(rank), op)
 
     def wait(
         self,
@@ -69,7 +70,8 @@ class Streams:
         if compare not in COMPARISONS:
             raise ArgumentError(f"wait: compare must be one of {', '.join(COMPARISONS)}, not {compare!r}")
         self._counterpart("wait", "flag", flag, 0)
-        _host_kernels.launch(_host_kernels.stream_wait, stream, *self._flag("wait", flag, value), compare)
+        call, kernel = f"{type(self).__name__}.wait", _host_kernels.stream_wait
+        _host_kernels.launch(call, kernel, stream, *self._flag("wait", flag, value), compare)
 
     def _flag(self, call, flag, value):
         """The common arguments of a signal and a wait."""

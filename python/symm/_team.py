@@ -177,11 +177,12 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
 
         The ranks meet on the device, in a kernel.
         """
+        self._usable()
         if checked(stream, "synchronize") is None:
             self.world._synchronize()
         else:
             self.world._wait_for(stream.synchronize)
-        self.device_barrier()
+        self._meet("Team.barrier")
         self.synchronize()
 
     def device_barrier(self, stream: Stream | None = None) -> None:
@@ -189,11 +190,14 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
 
         `stream` is by default torch's current one. It can be captured in a CUDA graph. All ranks call it equally often.
         """
+        self._meet("Team.device_barrier", stream)
+
+    def _meet(self, call, stream=None):
         from ._host_kernels import meet
 
         self._usable()
         self.check()
-        meet(self, self._memory.address + RESERVED_BYTES, stream)
+        meet(call, self, self._memory.address + RESERVED_BYTES, stream)
 
     def check(self) -> None:
         """Raises an error if another rank of the World failed, or a wait in a kernel took too long."""

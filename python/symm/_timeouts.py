@@ -14,7 +14,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from . import _bounds
+from . import _bounds, _host_call
 from ._memory import Memory, torch
 from ._symm import DEADLINE_NUMBERS, DEADLINE_OFFSET, DEADLINE_RECORD
 from .errors import ArgumentError, BoundsError, WaitTimeoutError
@@ -206,16 +206,17 @@ class Timeouts:
         first = {"rank": rank, **{name: words[WORD[name]] for name in names}}
         kernel, file, line, text, flag = self._wait_text(first)
         program = program_of(first["program"])
-        message = f"kernel {kernel}: rank {rank}, program {program} has waited {self.limit_text(words)} for {text}"
+        who = f"rank {rank}" if _host_call.is_call(kernel) else f"rank {rank}, program {program}"
+        message = f"{_host_call.said(kernel)}: {who} has waited {self.limit_text(words)} for {text}"
         message += ". This World's kernels no longer wait, and what they have written is not valid: end the run"
         said = []
         for other, entry in others:
             if (other, entry["program"], entry["tag"]) != (rank, first["program"], first["tag"]):
                 its_kernel, its_file, its_line, its_text, _ = self._wait_text(entry)
                 place = f"{its_file}:{its_line}: " if its_file else ""
-                said.append(
-                    f"rank {other}, program {program_of(entry['program'])}, {place}kernel {its_kernel}: {its_text}"
-                )
+                who = f"rank {other}, program {program_of(entry['program'])}, {place}"
+                who = f"rank {other}: " if _host_call.is_call(its_kernel) else who
+                said.append(f"{who}{_host_call.said(its_kernel)}: {its_text}")
         silent = sorted(set(range(self.world.get_num_ranks())) - {rank} - {other for other, _ in others})
         said += [f"rank {other} is not waiting in a watched kernel" for other in silent]
         message += "".join(f"\n  {each}" for each in said)
@@ -229,6 +230,9 @@ class Timeouts:
         """Kernel, file, line of a wait, what it waits for, and its flag."""
         unknown = "of another program", None, None, "wait"
         kernel, file, line, what = waits.get(found["tag"], unknown)
+        kernel = _host_call.name_of(kernel, file, type(self.world).__name__)
+        # A line of symm itself says nothing to the user.
+        file, line = (None, None) if _host_call.is_call(kernel) else (file, line)
         if found["address"] == NOWHERE:
             return kernel, file, line, "one of several flags, of which its mask leaves out all", None
         # A loop that polls by an atomic says on which rank.

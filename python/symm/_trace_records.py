@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 from typing import Any
 
-from . import _open
+from . import _host_call, _open
 from ._symm import TRACE_RECORD
 from ._timeouts import program_of, waits
 
@@ -48,7 +48,7 @@ class Found:
 
     def _run(self, record, begin, end):
         """Another run of a program; its number."""
-        kernel, place = waits[record[WORD["tag"]]][0], record[WORD["program"]]
+        kernel, place = _kernel_of(record), record[WORD["program"]]
         self.programs.append([kernel, list(program_of(place)), begin, end])
         self.runs.setdefault((kernel, place), []).append((begin, len(self.programs) - 1))
         return len(self.programs) - 1
@@ -57,7 +57,7 @@ class Found:
         """The run of a program that an op is in: the last that began before it. Of kernels whose context is not made
         of their arguments nothing is known but their ops.
         """
-        runs = self.runs.get((waits[record[WORD["tag"]]][0], record[WORD["program"]]), [])
+        runs = self.runs.get((_kernel_of(record), record[WORD["program"]]), [])
         after = bisect.bisect_right(runs, begin, key=lambda run: run[0])
         if after == 0:
             return self._run(record, begin, end)
@@ -111,6 +111,12 @@ def flags_of(first, word):
     if count < 2 or span % (count - 1):
         return [first] if count else []
     return [first + number * span // (count - 1) for number in range(count)]
+
+
+def _kernel_of(record):
+    """The name of a record's kernel, or of the call of the host that has launched it."""
+    kernel, file, *_ = waits[record[WORD["tag"]]]
+    return _host_call.name_of(kernel, file)
 
 
 def _what(record):

@@ -13,13 +13,14 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from . import _bounds, _engine, _exits, _open, _sending, _timeouts
+from . import _bounds, _deadlock, _engine, _exits, _open, _sending, _standing, _timeouts
 from ._context_argument import Argument
 from ._device import driver_of, gpu_of, place, usual_device
 from ._factories import Factories
 from ._memory import torch
-from ._open import Standing, is_on_a_heap, teams, worlds
+from ._open import is_on_a_heap, teams, worlds
 from ._places import Places, near, rank_in
+from ._standing import Standing
 from ._streams import Streams, checked
 from ._team import Splits
 from ._torch_ranks import as_torch_has_joined
@@ -149,6 +150,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         self._timeouts = _timeouts.Timeouts(self, seconds)
         _sending.install(is_on_a_heap)
         worlds.append(self)
+        _standing.begin(self)
         _bounds.tell(self)
         _exits.watch()
         atexit.register(self._at_exit)
@@ -215,7 +217,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         if self.engine is not None and not all(self._near):
             from . import _host_kernels
 
-            return _host_kernels.meet(self, self._meetings().address, stream)
+            return _host_kernels.meet("World.device_barrier", self, self._meetings().address, stream)
         if self.device.type != "cpu":
             handle = (stream or torch().cuda.current_stream(self.device)).cuda_stream
         here = place()
@@ -245,10 +247,11 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
                 refused += f": {error}"
         # Every pickle has bytes.
         here = place()
-        size = int.from_bytes(self.rank.broadcast(source, len(packed).to_bytes(8, "little"), call, here), "little")
-        if size == 0:
-            raise ArgumentError(refused)
-        value = pickle.loads(self.rank.broadcast(source, packed.ljust(size, b"\0"), call, here))
+        with self._meeting(call, here):
+            size = int.from_bytes(self.rank.broadcast(source, len(packed).to_bytes(8, "little"), call, here), "little")
+            if size == 0:
+                raise ArgumentError(refused)
+            value = pickle.loads(self.rank.broadcast(source, packed.ljust(size, b"\0"), call, here))
         return value.to(self.device) if isinstance(value, torch().Tensor) else value
 
     def close(self) -> None:
@@ -274,26 +277,21 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         # First, so that who fails here does not wait again at the end of the process.
         self._forget()
         if standing is not None:
-            # For good: the heap may be gone then.
-            standing.meet(f"World.close at {here}")
-        self.rank.leave(here)
+            standing.leave(f"World.close at {here}")
+        with _deadlock.Leaving():
+            self.rank.leave(here)
 
     def _standing(self):
         """Where this rank stands, for interpreted kernels of the others; None where there are none."""
         return Standing.of(self._mine) if self.device.type == "cpu" and self.is_open() else None
 
-    @contextlib.contextmanager
     def _meeting(self, call, here):
-        """While this rank is in a call where all ranks meet."""
+        """A context manager, while this rank is in a call where all ranks meet."""
         _exits.forget()
-        standing = self._standing()
-        if standing is not None:
-            standing.meet(f"{call} at {here}")
-        try:
-            yield
-        finally:
-            if standing is not None:
-                standing.part()
+        if self._standing() is None:
+            return contextlib.nullcontext()
+        file, _, line = here.rpartition(":")
+        return _deadlock.Meeting(self, f"{call} at {here}", (file, int(line)))
 
     def _forget(self):
         worlds.remove(self)
@@ -354,7 +352,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
             standing = self._standing()
             self._forget()
             here = "World.close at the end of the program"
-            self.rank.leave_at_exit(0 if standing is None else standing.may_meet(here))
+            self.rank.leave_at_exit(0 if standing is None else standing.may_leave(here))
         else:
             self._close_at_exit(number)
 

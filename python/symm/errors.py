@@ -77,7 +77,10 @@ class BoundsError(LocatedError, IndexError):
 
 
 class DeadlockError(LocatedError):
-    """Interpreted kernels of all ranks wait, and none can signal: the message has each rank's wait."""
+    """Ranks on the CPU wait for each other for ever, in interpreted kernels or calls of the host, of whatever Worlds.
+
+    The message has each rank's wait. All ranks get it, and the run is over.
+    """
 
 
 class CompileError(LocatedError):

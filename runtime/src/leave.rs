@@ -3,8 +3,10 @@
 //! All ranks leave together, so a leave waits for the others. A process may be in several runs: if another rank waited
 //! for it in a second one, both would wait forever. So this leave then returns to its caller, and a thread completes it
 //! when the others leave, too. It returns at once if that rank is seen to wait, and otherwise after some seconds, since
-//! the runtime does not see every wait. The leave of a process's last run waits for all leaves that are still pending.
+//! the runtime does not see every wait: its caller may say that there is one. The leave of a process's last run waits
+//! for all leaves that are still pending.
 
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, JoinHandle};
@@ -35,6 +37,11 @@ static RUNS: Mutex<Vec<Weak<World>>> = Mutex::new(Vec::new());
 /// The pending leaves, which have returned to their callers, of runs in several processes.
 static UNDER_WAY: Mutex<Vec<UnderWay>> = Mutex::new(Vec::new());
 
+thread_local! {
+    /// Whether the leave of this thread is to return soon.
+    static SOON: Cell<bool> = const { Cell::new(false) };
+}
+
 /// A pending leave.
 struct UnderWay {
     origin: Origin,
@@ -48,6 +55,12 @@ pub(crate) fn note(world: &Arc<World>) {
     let mut runs = lock(&RUNS);
     runs.retain(|run| run.strong_count() > 0);
     runs.push(Arc::downgrade(world));
+}
+
+/// For [`crate::set_interrupt`]'s question, while this thread leaves a run: another rank waits for it in a second one,
+/// in a way that the runtime does not see. So [`Rank::leave`] returns before the others have come.
+pub fn leave_soon() {
+    SOON.set(true);
 }
 
 impl Rank {
@@ -83,6 +96,7 @@ impl Rank {
         }
         let seat = self.seat.clone();
         let begin = Instant::now();
+        SOON.set(false);
         let stays = |agent: &Agent| agent.check_interrupt().map(|()| !is_wanted_elsewhere(&seat, begin));
         // One act: a rank that has arrived compares what the others called, even if one of them has reported it
         // already.
@@ -237,7 +251,8 @@ impl Seat {
 /// Whether somebody waits for the caller of a rank in another run, or may do so.
 fn is_wanted_elsewhere(seat: &Seat, begin: Instant) -> bool {
     let elsewhere = seat.all_elsewhere();
-    elsewhere.iter().any(Seat::is_awaited) || (!elsewhere.is_empty() && begin.elapsed() >= HOLDS_FOR)
+    let late = SOON.get() || begin.elapsed() >= HOLDS_FOR;
+    elsewhere.iter().any(Seat::is_awaited) || (!elsewhere.is_empty() && late)
 }
 
 /// Waits for the pending leaves, unless the caller of a rank that has left is in another run.

@@ -81,6 +81,7 @@ pub use far::EngineRanks;
 pub use heap::{DEFAULT_HEAP_SIZE, heap_stride};
 pub use interrupt::{catch_interrupts, set_interrupt};
 pub use join::join;
+pub use leave::leave_soon;
 pub use process::{Bootstrap, Launcher, ProcessState, Spawn, spawn_processes};
 pub use rank::{Arg, Event, Graph, Grid, Kernel, Memory, Module, Rank, Stream};
 pub use run::{Config, EngineOfGpus, Failure, Outcome, Ranks, run};

@@ -104,52 +104,6 @@ def test_waiting_for_a_rank_that_fails_ends(case):
     assert "AssertionError" in failed
 
 
-DEADLOCKS = {
-    "nobody_signals": "wait for element 2 of {tensor} to be >= 3: it is 0",
-    "later_program": "{file}:{wait}: kernel later_program: wait for element 0 of {tensor} to be == 1: it is 0",
-    "another_flag": "several flags, first for element 2 of {tensor} to be >= 1: they are 1, 1, 0, 0, 0, 0, 0, 0",
-    "no_packets": "wait_packet: epoch 7 at element 0 of {tensor}: it is of 0",
-    "no_floats": "wait_floats: floats at element 0 of {tensor}: they have not come",
-    "device_barrier_of_the_host": "rank 1: World.device_barrier at {file}:{device}",
-    "one_in_a_barrier": "{file}:{barrier}: kernel one_in_a_barrier: barrier number 1",
-    "barrier_of_the_host": "rank 1: World.barrier at {file}:{host}",
-    "barriers_of_two_programs": "program (1, 0, 0), {file}:{wait}: kernel barriers_of_two_programs: barrier number 1",
-    "stream_of_the_host": "{file}:{wait}: kernel stream_wait: wait for element 0 of {tensor} to be >= 1: it is 0",
-    "one_has_ended": "rank 1: World.barrier at {file}:{host}",
-}
-
-
-@pytest.mark.in_turn
-@pytest.mark.parametrize(("case", "said"), DEADLOCKS.items())
-def test_a_deadlock_is_found_at_once(case, said):
-    told = "".join(output for output, status in outputs(start("deadlocks.py", 2, CASE=case)))
-    assert "deadlock: every rank waits, and nothing is left that could signal\n  rank 0: program (" in told, told
-    file = HERE / "ranks/deadlocks.py"
-    lines = file.read_text().splitlines()
-    kernel = next(n for n, line in enumerate(lines) if line.startswith(f"def {case}("))
-
-    def first(text):
-        return next((n for n, line in enumerate(lines[kernel:], kernel + 1) if text in line), None)
-
-    # The host's barrier after the launch is within a `try`.
-    places = {"wait": first("# wait"), "barrier": first("st.barrier(world)"), "host": first("    world.barrier()")}
-    places["device"] = first("    world.device_barrier()")
-    made = next(n for n, line in enumerate(lines, 1) if line.startswith("flags = world.zeros"))
-    tensor = f"World.zeros: torch.int32, (8,) (made at {file}:{made})"
-    assert said.format(file=file, tensor=tensor, **places) in told, told
-
-
-@pytest.mark.parametrize("ranks", [1, 4])
-def test_a_deadlock_of_one_and_of_four_ranks(ranks):
-    told = outputs(start("deadlocks.py", ranks, CASE="nobody_signals"))
-    assert any("found it" in output for output, _ in told) and all(status == 1 for _, status in told), told
-
-
-def test_a_slow_rank_is_no_deadlock():
-    for output, status in outputs(start("deadlocks.py", 4, CASE="slow")):
-        assert status == 0, output
-
-
 def run_from_page_all(page, prelude, folder):
     """Runs the blocks of a page as one program on two ranks: those with kernels first,
     then the others from the last.

@@ -142,7 +142,7 @@ class Rank:
     def free(self, address, place):
         pass
 
-    def barrier(self, place):
+    def barrier(self, place, call="World.barrier"):
         self._task.ask(("barrier", self._run.number, self.num_ranks))
 
     def stream_barrier(self, stream, place):

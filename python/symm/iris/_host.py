@@ -289,7 +289,7 @@ class Iris:
         from .._host_kernels import meet_group
 
         self.world.check()
-        meet_group(self.world, self._met, who)
+        meet_group("Iris.device_barrier", self.world, self._met, who)
 
     def broadcast(
         self, value: Any, src: int = 0, *, source_rank: int | None = None, src_rank: int | None = None
