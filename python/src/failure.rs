@@ -6,6 +6,9 @@ use symm_runtime::{Error, HELPERS_MEND};
 /// Why there is no run any more after a `MismatchError`.
 pub const OUT_OF_STEP: &str = "the ranks had called different things (MismatchError), and are out of step";
 
+/// The text of a `ClosedError`.
+pub const LEFT: &str = "this World is closed: this rank has left the run";
+
 /// What the runtime says to programs of several languages, and what it is in Python.
 const WORDS: [(&str, &str); 6] = [
     // The runtime knows no thread of a rank that Python has joined and that waits: it is never taken for stuck.
@@ -37,6 +40,8 @@ fn class(error: &Error) -> &'static str {
     match error {
         Error::NoEngine(..) => "EngineError",
         Error::HeapExhausted { .. } => "HeapExhaustedError",
+        Error::Program(why) if why == LEFT => "ClosedError",
+        Error::InvalidConfig { .. } => "ArgumentError",
         Error::NotSymmetric { .. } | Error::NotAllocated { .. } => "NotSymmetricError",
         Error::NoSuchRank { .. } => "RankRangeError",
         Error::CollectiveMismatch { .. } => "MismatchError",

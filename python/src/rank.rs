@@ -1,6 +1,6 @@
 //! The rank of this process, for the host API: `python/symm/_symm.pyi` says what each method is.
 
-use crate::failure::{OUT_OF_STEP, raise};
+use crate::failure::{LEFT, OUT_OF_STEP, raise};
 use crate::interrupt::{interrupted, raised};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -110,7 +110,7 @@ fn outcome<T: Send>(
 }
 
 fn has_left() -> Error {
-    Error::Program("this rank has left the run".to_owned())
+    Error::Program(LEFT.to_owned())
 }
 
 impl JoinedRank {
@@ -263,8 +263,9 @@ impl JoinedRank {
         self.call(py, "", place, |rank| rank.free(address as *mut u8))
     }
 
-    fn barrier(&self, py: Python<'_>, place: &str) -> PyResult<()> {
-        self.call(py, "World.barrier", place, symm_runtime::Rank::barrier)
+    #[pyo3(signature = (place, call = "World.barrier"))]
+    fn barrier(&self, py: Python<'_>, place: &str, call: &str) -> PyResult<()> {
+        self.call(py, call, place, symm_runtime::Rank::barrier)
     }
 
     fn stream_barrier(&self, py: Python<'_>, stream: usize, place: &str) -> PyResult<()> {

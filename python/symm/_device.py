@@ -15,7 +15,7 @@ def usual_device():
     if torch().cuda.is_available():
         return "hip" if torch().version.hip else "cuda"
     message = "torch finds no GPU, so the heap is on the CPU: kernels run there only with TRITON_INTERPRET=1"
-    warnings.warn_explicit(message, SymmWarning, *_caller())
+    warnings.warn_explicit(message, SymmWarning, *caller())
     return "cpu"
 
 
@@ -37,11 +37,12 @@ def gpu_of(rank, count, wanted):
 
 def place():
     """Where the user's code calls into this package."""
-    file, line = _caller()
+    file, line = caller()
     return f"{file}:{line}"
 
 
-def _caller():
+def caller():
+    """The file and line of it."""
     frame, here = sys._getframe(1), str(Path(__file__).parent)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
         frame = frame.f_back

@@ -146,14 +146,17 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
 
     def get_rank(self) -> int:
         """The number of this rank in the team, from 0."""
+        self._usable()
         return self._number
 
     def get_num_ranks(self) -> int:
         """The number of ranks of the team."""
+        self._usable()
         return len(self.members)
 
     def get_members(self) -> tuple[int, ...]:
         """The numbers of the team's ranks in the World."""
+        self._usable()
         return self.members
 
     def is_near(self, rank: int) -> bool:

@@ -11,16 +11,16 @@ import contextlib
 import ctypes
 import math
 import os
+import sys
 import time
-from typing import TYPE_CHECKING, Any
+import warnings
+from typing import Any
 
 from . import _bounds, _host_call
+from ._device import caller
 from ._memory import Memory, torch
 from ._symm import DEADLINE_NUMBERS, DEADLINE_OFFSET, DEADLINE_RECORD
-from .errors import ArgumentError, BoundsError, WaitTimeoutError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from .errors import ArgumentError, BoundsError, SymmWarning, WaitTimeoutError
 
 WORD = DEADLINE_RECORD
 program_of = _bounds.program_of
@@ -268,6 +268,35 @@ def flag_text(flag, asked, seen):
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
+class Limit(contextlib.ContextDecorator):
+    """Another time-out of a World's kernels, for a `with` block."""
+
+    def __init__(self, world, seconds):
+        self.world, self.seconds, self.before = world, seconds, []
+        self.place, self.is_used = caller(), False
+
+    def __call__(self, function):
+        self.is_used = True
+        return super().__call__(function)
+
+    def __enter__(self):
+        self.is_used = True
+        self.world.check()
+        self.before.append(self.world._timeouts.seconds)
+        self.world._timeouts.set(self.seconds)
+
+    def __exit__(self, *_):
+        before = self.before.pop()
+        if self.world.is_open():
+            self.world._timeouts.set(before)
+
+    def __del__(self):
+        if not self.is_used and not sys.is_finalizing():
+            name = f"{type(self.world).__name__}.timeout"
+            message = f"{name} without `with` does nothing: write `with world.timeout(…):` around the launches, or give "
+            warnings.warn_explicit(f"{message}symm.init the time-out of all", SymmWarning, *self.place)
+
+
 class Timed:
     """What a World has for time-outs."""
 
@@ -277,11 +306,10 @@ class Timed:
     check: Any
     _synchronize: Any
 
-    @contextlib.contextmanager
-    def timeout(self, seconds: float | None) -> Iterator[None]:
+    def timeout(self, seconds: float | None) -> contextlib.AbstractContextManager[None]:
         """Sets a time-out in seconds for waits and barriers of the kernels that are launched in a `with` block.
 
-        None, or math.inf, is no time-out. The default is that of `symm.init`, or SYMM_TIMEOUT of the environment, or
+        Without `with` it does nothing, and a SymmWarning says so. None, or math.inf, is no time-out. The default is that of `symm.init`, or SYMM_TIMEOUT of the environment, or
         none; kernels without a time-out pay nothing for it. It is set in the current stream's order, and holds for all
         streams while the block's kernels run. Teams keep the one that they have.
 
@@ -292,13 +320,7 @@ class Timed:
         """
         wanted = math.inf if seconds is None else seconds_of(seconds, f"{type(self).__name__}.timeout: seconds")
         self.check()
-        before = self._timeouts.seconds
-        self._timeouts.set(wanted)
-        try:
-            yield
-        finally:
-            if self.is_open():
-                self._timeouts.set(before)
+        return Limit(self, wanted)
 
     def synchronize(self) -> None:
         """Waits until the device is done. Raises what `check` raises."""

@@ -24,7 +24,7 @@ class StagingError(ArgumentError):
 
 
 class ClosedError(SymmError):
-    """A communicator was used after it was closed."""
+    """A World, one of its teams, or a communicator was used after it was closed."""
 
 
 class MissingDependencyError(SymmError, ImportError):

@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples/python"
 PROGRAMS = ("host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py")
 PROGRAMS += ("forks.py", "packets.py", "crossed.py", "flags.py", "argument.py", "teams.py", "each.py")
-PROGRAMS += ("streams.py", "records.py", "iris_tiles.py")
+PROGRAMS += ("streams.py", "records.py", "iris_tiles.py", "closed.py")
 SECONDS = 400
 
 
@@ -244,7 +244,8 @@ def test_ranks_are_those_of_torch_distributed():
         ({"TIMEOUT": "-1"}, "symm.errors.ArgumentError: symm.init: timeout must be a number of seconds above 0"),
         ({"TIMEOUT": "0"}, "symm.errors.ArgumentError: symm.init: timeout must be a number of seconds above 0"),
         ({"HEAP_SIZE": str(1 << 70)}, "symm.errors.ArgumentError: symm.init: heap_size must be a number of bytes, not"),
-        ({"HEAP_SIZE": "4096"}, "symm.errors.SymmError: a heap of 4096 bytes: heap_size has to be more"),
+        ({"HEAP_SIZE": str(1 << 41)}, "symm.errors.ArgumentError: symm.init: a heap of 2199023255552 bytes: heap_size"),
+        ({"HEAP_SIZE": "4096"}, "symm.errors.ArgumentError: symm.init: a heap of 4096 bytes: heap_size has to be more"),
         ({"WORLD_SIZE": "four"}, "symm.errors.BootstrapError: environment variable WORLD_SIZE"),
         ({"WORLD_SIZE": "129"}, "symm.errors.BootstrapError: environment variable WORLD_SIZE is 129, and a run has 1"),
         ({}, "this rank has left the run"),

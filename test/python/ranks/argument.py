@@ -42,7 +42,7 @@ second.close()
 assert repr(second) == f"World(closed, heap_size={8 << 20}, device='cpu')", second
 try:
     read[(1,)](q, 0, second)
-except symm.SymmError as error:
+except symm.ClosedError as error:
     assert "this rank has left the run" in str(error), error
 else:
     raise AssertionError("a World that is closed is no argument")

@@ -172,9 +172,12 @@ FLAGS = {
 
 
 def wrong_values():
+    with pytest.warns(symm.SymmWarning, match="World.timeout without `with` does nothing: write ") as warned:
+        world.timeout(3)
+    assert (warned[0].filename, LINES[warned[0].lineno - 1].strip()) == (__file__, "world.timeout(3)")
     for value in (0, -1, True, "soon", float("nan"), [1]):
         with pytest.raises(symm.ArgumentError, match="World.timeout: seconds must be a number of seconds above 0"):
-            world.timeout(value).__enter__()
+            world.timeout(value)
         if value == 0:
             continue
         with pytest.raises(symm.ArgumentError, match="timeout"):

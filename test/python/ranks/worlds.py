@@ -67,7 +67,8 @@ second.barrier()
 there.fill_(5)
 second.barrier()
 assert mine.tolist() == [5]
-assert raised(symm.SymmError, first.zeros, 1) == raised(symm.SymmError, first.get_rank) == "this rank has left the run"
+CLOSED = "this World is closed: this rank has left the run"
+assert raised(symm.ClosedError, first.zeros, 1) == raised(symm.ClosedError, first.get_rank) == CLOSED
 assert not second.is_symmetric(mine)
 second.barrier()
 
