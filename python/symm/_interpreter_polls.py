@@ -15,6 +15,7 @@ import time
 import numpy as np
 from triton.language import core as tl
 from triton.runtime import interpreter
+from triton.runtime.errors import InterpreterError
 from triton.runtime.interpreter import TensorHandle, interpreter_semantic
 
 from . import _interpreter_deadlock, _interpreter_memory, _interpreter_trace, _open
@@ -109,12 +110,25 @@ def _launched(run):
         _do(_doing())
         try:
             return run(kernel, *args, **keywords)
+        except InterpreterError as error:
+            # Triton wraps an error once more for each function of the kernel that it has gone through.
+            cause = unwrapped(error)
+            if cause is error or cause is error.__cause__:
+                raise
+            raise InterpreterError(repr(cause)) from cause
         finally:
             polls.forget()
             polls.world, polls.kernel = before
             _do(_doing())
 
     return wrapper
+
+
+def unwrapped(error):
+    """The error that Triton's interpreter has wrapped, however often."""
+    while isinstance(error, InterpreterError) and error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def _doing():
