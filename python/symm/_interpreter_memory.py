@@ -21,8 +21,11 @@ from . import _open, _switches, _symm
 from ._interpreter_deadline import kernel_name
 from .errors import BoundsError
 
-# The attribute of a pointer with the first address of its tensor's memory and that after it.
+# The attribute of pointers with the first address of their tensor's memory and that after it; where they are of several
+# tensors, both are arrays of the pointers' shape.
 MEMORY = "symm.memory"
+# What a pointer knows that was made of an integer: all memory.
+ANYWHERE = 0, 2**63 - 1
 SECONDS_BETWEEN_LOOKS = 0.05
 # The accesses of Triton's interpreter: what a kernel calls them, and which arguments are the pointers and the mask.
 ACCESSES = {
@@ -187,19 +190,45 @@ def _knowing_tensors(convert):
 
 
 def _knowing(make):
-    """What is made of pointers into one tensor's memory points there."""
+    """What is made of pointers points into the memory of each one's tensor."""
 
     @functools.wraps(make)
     def wrapper(self, *args, **keywords):
         made = make(self, *args, **keywords)
-        if isinstance(made, TensorHandle) and made.dtype.scalar.is_ptr():
-            pointers = [arg for arg in args if isinstance(arg, TensorHandle) and arg.dtype.scalar.is_ptr()]
-            known = {arg.attr.get(MEMORY) for arg in pointers}
-            if len(known) == 1 and None not in known:
-                made.attr[MEMORY] = known.pop()
+        for index, each in enumerate(made if isinstance(made, tuple) else [made]):
+            if _are_pointers(each):
+                _know_of(each, make, (self, *args), keywords, index)
         return made
 
     return wrapper
+
+
+def _are_pointers(value):
+    return isinstance(value, TensorHandle) and value.dtype.scalar.is_ptr()
+
+
+def _know_of(made, make, args, keywords, index):
+    """Lets a result of an op, of this index, know the memory that its elements come from."""
+    known = [arg.attr.get(MEMORY) for arg in args if _are_pointers(arg)]
+    if all(each is None for each in known):
+        return
+    if all(each is not None and isinstance(each[0], int) and each == known[0] for each in known):
+        made.attr[MEMORY] = known[0]
+    elif make.__name__ == "create_addptr":
+        made.attr[MEMORY] = tuple(np.broadcast_to(ends, made.data.shape) for ends in known[0])
+    else:
+        # The op moves the ends of the memory as it moves the pointers.
+        ends = []
+        for which in (0, 1):
+            moved = make(*(_end_of(arg, which) if _are_pointers(arg) else arg for arg in args), **keywords)
+            ends.append((moved[index] if isinstance(moved, tuple) else moved).data)
+        made.attr[MEMORY] = tuple(ends)
+
+
+def _end_of(pointers, which):
+    """The ends of the memory that each of some pointers knows, in place of the pointers."""
+    end = pointers.attr.get(MEMORY, ANYWHERE)[which]
+    return TensorHandle(np.array(np.broadcast_to(np.asarray(end, np.uint64), pointers.data.shape)), pointers.dtype)
 
 
 def check_operands(name, operands, located, named):
@@ -214,11 +243,15 @@ def check_operands(name, operands, located, named):
 
 
 def moved(pointers, target):
-    """Lets pointers to another rank's memory know the counterpart of their tensor's."""
-    distances = np.unique(target.data - pointers.data)
-    if MEMORY in pointers.attr and distances.size == 1:
-        distance = int(distances.astype(np.int64).item())
-        target.attr[MEMORY] = tuple(address + distance for address in pointers.attr[MEMORY])
+    """Lets pointers to other ranks' memory know the counterparts of their tensors'."""
+    if MEMORY in pointers.attr:
+        distances = target.data - pointers.data
+        first, ends = distances.flat[:1].astype(np.int64), pointers.attr[MEMORY]
+        if isinstance(ends[0], int) and (distances == distances.flat[0]).all():
+            target.attr[MEMORY] = tuple(end + int(first.item()) for end in ends)
+        else:
+            known = np.asarray(ends[0], np.uint64) != ANYWHERE[0]
+            target.attr[MEMORY] = tuple(np.asarray(end, np.uint64) + distances * known for end in ends)
     return target
 
 
@@ -226,19 +259,20 @@ def check(pointers, located, what, mask=None, width=None):
     """An error where pointers, each to `width` bytes, are not into the memory that they know."""
     if MEMORY not in pointers.attr:
         return
-    start, end = pointers.attr[MEMORY]
+    starts, ends = (np.broadcast_to(end, pointers.data.shape).astype(np.int64) for end in pointers.attr[MEMORY])
     width = width or max(pointers.get_element_ty().primitive_bitwidth // 8, 1)
-    offsets = pointers.data.astype(np.int64) - start
-    outside = (offsets < 0) | (offsets + width > end - start)
+    addresses = pointers.data.astype(np.int64)
+    outside = (addresses < starts) | (addresses + width > ends)
     if mask is not None:
         outside &= np.broadcast_to(mask.data, outside.shape)
     if not outside.any():
         return
-    first, size = int(offsets[outside].min()), end - start
+    worst = np.argmin(np.where(outside, addresses - starts, np.iinfo(np.int64).max))
+    start, end, address = (int(each.flat[worst]) for each in (starts, ends, addresses))
+    first, size = address - start, end - start
     place = f"{-first} bytes before its first" if first < 0 else f"at byte {first}"
-    message = (
-        f"{what}: {int(outside.sum())} of {outside.size} elements are outside of the tensor that the pointers are of: "
-    )
+    whole = "the tensor that the pointers are of" if np.unique(starts[outside]).size == 1 else "their tensors"
+    message = f"{what}: {int(outside.sum())} of {outside.size} elements are outside of {whole}: "
     kernel, program = kernel_name(), tuple(int(number) for number in interpreter_semantic.builder.grid_idx)
     rank, tensor = _whose(start, size)
     of_rank, made = "" if rank is None else f"rank {rank}, ", "" if tensor is None else f", {tensor},"

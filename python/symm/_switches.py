@@ -145,10 +145,8 @@ def asked_for(kernel):
 def of(kernel):
     """The switches of a kernel that is launched now."""
     strict, dump, bounds = asked_for(kernel)
-    # What comes with symm is right, and not to be slower.
-    is_ours = getattr(kernel, "__module__", "").startswith(f"{__package__}.")
-    if bounds is None or is_ours:
-        bounds = is_on(BOUNDS) and not is_ours
+    if bounds is None or is_ours(kernel):
+        bounds = is_on(BOUNDS) and not is_ours(kernel)
     folder = os.environ.get(DUMP, "") if dump is None else dump
     return Switches(is_on(STRICT) if strict is None else strict, folder, bounds, Tracing.is_on, _engine.key())
 
@@ -169,9 +167,16 @@ def kept(source):
     return getattr(source, KEPT)[1] if hasattr(source, KEPT) else of(source.fn)
 
 
+def is_ours(kernel):
+    """Whether a kernel comes with symm. It is right, not to be slower, and goes from its table to all of the heap."""
+    return getattr(getattr(kernel, "fn", kernel), "__module__", "").startswith(f"{__package__}.")
+
+
 def are_bounds_checked(kernel):
-    """Whether an interpreted kernel is to keep to its tensors; symm's own are, too."""
+    """Whether an interpreted kernel is to keep to its tensors; symm's own are not asked to."""
     bounds = asked_for(kernel).bounds
+    if is_ours(kernel):
+        return False
     return is_on(BOUNDS) if bounds is None else bounds
 
 

@@ -177,4 +177,4 @@ def test_kernels_of_symm_are_not_checked(monkeypatch):
     from symm.comm import kernels_direct
 
     kernels = [each for each in vars(kernels_direct).values() if isinstance(each, triton.runtime.jit.JITFunction)]
-    assert kernels and not any(_switches.of(each).bounds for each in kernels)
+    assert kernels and not any(_switches.of(each).bounds or _switches.are_bounds_checked(each) for each in kernels)

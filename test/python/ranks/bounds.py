@@ -41,6 +41,13 @@ def right(world, p, q, plain, flag):
     ctx.barrier()
     tl.store(q + at[:, None] * 32 + tl.arange(0, 32)[None, :], 1)
     tl.atomic_add(p + tl.where(there, at, 99), 0)
+    # Of two tensors, chosen for each element; and of each rank's own.
+    of_two = tl.where(there, p + at, plain + (at - 100))
+    tl.store(of_two, tl.load(of_two))
+    tiles = tl.where(at[:, None] < 100, p + at[:, None], q + at[:, None]) + tl.zeros([1, 2], tl.int32)
+    tl.store(tiles, tl.load(tiles))
+    of_both = ctx.as_remote(p + at, at % ctx.num_ranks())
+    tl.atomic_add(of_both, 0, mask=there)
     # Back from before the beginning.
     tl.store(p - 8 + tl.arange(0, 16), 5, mask=tl.arange(0, 16) >= 8)
 
@@ -114,6 +121,35 @@ def of_a_far_rank(world, p, plain, flag):
     st.store(world, flag, tl.load(st.as_remote(world, p + 3, (st.rank(world) + 1) % st.num_ranks(world))).to(tl.int64), 0)  # rank 0 is far
 
 
+@triton.jit
+def one_of_two(world, p, plain, flag):
+    at = tl.arange(0, 128)
+    tl.store(tl.where(at < 64, p + at, p.cast(tl.pointer_type(tl.int32)) + at), at, mask=at < 50)
+    chosen = tl.where(st.rank(world) < 0, flag.cast(tl.pointer_type(tl.int32)), p)
+    tl.store(chosen + at, at)  # tl.store: 28 of 128 elements are outside of the tensor that the pointers are of: one is at byte 400
+
+
+@triton.jit
+def each_of_two(world, p, plain, flag):
+    at = tl.arange(0, 128)
+    flags = flag.cast(tl.pointer_type(tl.int32))
+    st.store(world, tl.where(at < 2, flags + at, p + (at - 27)), at, 0)  # symm store: ptr: 26 of 128 elements are outside of the tensor that the pointers are of: one is 100 bytes before its first
+
+
+@triton.jit
+def tile_of_two(world, p, plain, flag):
+    at = tl.arange(0, 16)
+    rows = tl.where(at < 1, flag.cast(tl.pointer_type(tl.int32)), p + at)
+    tl.store(tl.trans(rows[:, None] + 8 * tl.arange(0, 16)[None, :]), 1)  # tl.store: 76 of 256 elements are outside of their tensors: one is at byte 32
+
+
+@triton.jit
+def rank_for_each(world, p, plain, flag):
+    at = tl.arange(0, 128)
+    there = st.as_remote(world, p + at, at % st.num_ranks(world))
+    st.store(world, flag, tl.sum(tl.load(there)).to(tl.int64), 0)  # tl.load: 28 of 128 elements are outside of
+
+
 # What is said of compiled kernels: the operand, and the first byte outside. What is not on the heap is not looked at.
 COMPILED = {
     "forgotten_mask": ("tl.store pointer", 400),
@@ -124,6 +160,8 @@ COMPILED = {
     "source_of_a_copy": ("symm put src", 400),
     "flag_of_another": ("symm signal flag", 8),
     "packets": ("symm put_packet slots", 400),
+    "one_of_two": ("tl.store pointer", 400),
+    "rank_for_each": ("tl.load pointer", 400),
 }
 # Of an access through the as_remote of a rank that is far: where there is one.
 FAR = "of_a_far_rank"
@@ -211,7 +249,8 @@ def check_switched():
 if world.device.type == "cpu":
     check_switched()
     for kernel in (forgotten_mask, whole_program_outside, before, not_on_the_heap, wrong_mask, far_away,
-                   source_of_a_copy, flag_of_another, packets):  # fmt: skip
+                   source_of_a_copy, flag_of_another, packets, one_of_two, each_of_two, tile_of_two,
+                   rank_for_each):  # fmt: skip
         check_interpreted(kernel)
 elif "CASE" in os.environ:
     check_compiled(os.environ["CASE"])

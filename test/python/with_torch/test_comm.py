@@ -74,3 +74,8 @@ def test_whole_matrix(ranks):
 def test_small_messages_through_slots():
     for output, status in outputs(start("comm_collectives.py", 2, OMP_NUM_THREADS="1", PACKETS="0")):
         assert status == 0, output
+
+
+def test_with_bounds_checks():
+    for output, status in outputs(start("comm_collectives.py", 2, OMP_NUM_THREADS="1", SYMM_BOUNDS_CHECKS="1")):
+        assert status == 0, output
