@@ -7,7 +7,8 @@ use crate::op::Range;
 use std::cell::Cell as Shared;
 use std::rc::Rc;
 
-/// The accesses of a cell, oldest first: as many as there is room for, or the number of a list.
+/// The accesses of a cell, oldest first, as far as there is room for them. Where there are more, the last one and, before
+/// it, the number of a cell with the others.
 pub(crate) type Cell = [Entry; 2];
 pub(super) const EMPTY: Cell = [Entry::NONE; 2];
 
@@ -102,8 +103,8 @@ pub(super) fn after(cell: Cell, past: &Past, clock: &Clock) -> Option<Cell> {
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     pub numbered: Numbered,
-    /// The accesses of cells that have more than fit, and which of these lists no cell has.
-    lists: Vec<Vec<Entry>>,
+    /// The cells with others' accesses but the last one, and the numbers that are not used.
+    lists: Vec<Cell>,
     unused: Vec<u32>,
     /// The cells of each stretch, by its number, and the numbers that no stretch has.
     pub grids: Vec<Grid>,
@@ -146,42 +147,45 @@ impl Cells {
     }
 
     /// The accesses of a cell.
-    pub fn list(&self, cell: Cell, into: &mut Vec<Entry>) {
+    pub fn list(&self, mut cell: Cell, into: &mut Vec<Entry>) {
         into.clear();
-        match Self::list_of(cell) {
-            Some(list) => into.extend(&self.lists[list as usize]),
-            None => into.extend(cell.iter().filter(|entry| !entry.is_none())),
+        while let Some(others) = cell[0].as_list() {
+            into.push(cell[1]);
+            cell = self.lists[others as usize];
         }
-    }
-
-    /// The number of a cell's list, if it has more accesses than fit.
-    fn list_of(cell: Cell) -> Option<u32> {
-        cell[0].as_list()
+        into.extend(cell.iter().rev().filter(|entry| !entry.is_none()));
+        into.reverse();
     }
 
     /// Gives a cell these accesses in the place of those that it has.
     pub fn set(&mut self, cell: &mut Cell, entries: &[Entry]) {
-        match (Self::list_of(*cell), entries) {
-            (Some(list), [_, _, _, ..]) => entries.clone_into(&mut self.lists[list as usize]),
-            (None, [_, _, _, ..]) => *cell = self.new_list(entries),
-            (list, _) => {
-                if let Some(list) = list {
-                    self.lists[list as usize].clear();
-                    self.unused.push(list);
-                }
-                *cell = EMPTY;
-                cell[..entries.len()].copy_from_slice(entries);
-            }
+        let mut old = *cell;
+        while let Some(others) = old[0].as_list() {
+            self.unused.push(others);
+            old = self.lists[others as usize];
         }
+        *cell = self.cell(entries);
     }
 
-    fn new_list(&mut self, entries: &[Entry]) -> Cell {
-        let list = self.unused.pop().unwrap_or_else(|| {
-            self.lists.push(Vec::new());
-            u32::try_from(self.lists.len() - 1).expect("four thousand million lists do not fit into memory")
-        });
-        self.lists[list as usize].extend(entries);
-        [Entry::list(list), Entry::NONE]
+    /// A new cell with these accesses.
+    fn cell(&mut self, entries: &[Entry]) -> Cell {
+        let (first, rest) = entries.split_at(entries.len().min(EMPTY.len()));
+        let mut cell = EMPTY;
+        cell[..first.len()].copy_from_slice(first);
+        for &entry in rest {
+            cell = [Entry::list(self.keep(cell)), entry];
+        }
+        cell
+    }
+
+    /// Keeps a cell with the others' accesses of one; its number.
+    fn keep(&mut self, cell: Cell) -> u32 {
+        if let Some(number) = self.unused.pop() {
+            self.lists[number as usize] = cell;
+            return number;
+        }
+        self.lists.push(cell);
+        u32::try_from(self.lists.len() - 1).expect("four thousand million lists do not fit into memory")
     }
 
     /// A cell that has what another one has, beside it.
@@ -189,7 +193,7 @@ impl Cells {
         for &entry in entries {
             self.numbered.take(entry);
         }
-        if Self::list_of(cell).is_some() { self.new_list(entries) } else { cell }
+        if cell[0].as_list().is_some() { self.cell(entries) } else { cell }
     }
 
     /// Takes all from a cell.
@@ -214,5 +218,24 @@ impl Cells {
         }
         self.set(cell, &entries);
         entries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_keeps_as_many_accesses_as_it_is_given_and_takes_no_more_room_than_they_need() {
+        let mut cells = Cells::default();
+        let entries: Vec<_> = (0..5).map(|task| Entry::weak(task, 1, 0, false)).collect();
+        let (mut cell, mut found) = (EMPTY, Vec::new());
+        for count in [1, 3, 5, 2, 4, 0] {
+            cells.set(&mut cell, &entries[..count]);
+            cells.list(cell, &mut found);
+            assert_eq!(found, entries[..count]);
+            assert_eq!(cells.lists.len() - cells.unused.len(), count.saturating_sub(2));
+        }
+        assert_eq!((cells.lists.len(), size_of::<Cell>()), (3, 24));
     }
 }
