@@ -22,7 +22,16 @@ impl Run<'_> {
     fn blocked_at(&self, task: TaskId) -> Option<At> {
         let (op, site) = self.pending[task].as_ref()?;
         if let Some((ranges, seen)) = self.vain(task) {
-            return Some(self.machine.at(task, site, self.polls_in_vain(ranges, seen)));
+            let what = match op {
+                Op::TryPacket(lines, epoch) => {
+                    format!("polls in vain for {}", self.machine.missing_packet(lines, *epoch))
+                }
+                Op::TryFloats(lines, bits) => {
+                    format!("polls in vain for {}", self.machine.missing_floats(lines, *bits))
+                }
+                _ => self.polls_in_vain(ranges, seen),
+            };
+            return Some(self.machine.at(task, site, what));
         }
         let what = match op {
             _ if !self.fits(task) => "its block waits for a place on the device".into(),
@@ -34,8 +43,8 @@ impl Run<'_> {
                 format!("is at a barrier to which these do not come: {}", missing.join(", "))
             }
             Op::Join(_) => "waits until what it has launched ends".into(),
-            Op::WaitPacket(_, epoch) => format!("waits for packets of epoch {epoch}"),
-            Op::WaitFloats(..) => "waits for floats in cleared lines".to_owned(),
+            Op::WaitPacket(lines, epoch) => format!("waits for {}", self.machine.missing_packet(lines, *epoch)),
+            Op::WaitFloats(lines, bits) => format!("waits for {}", self.machine.missing_floats(lines, *bits)),
             Op::Poll(ranges, seen) => self.polls_in_vain(ranges, seen),
             _ => "is blocked".into(),
         };

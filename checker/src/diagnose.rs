@@ -3,7 +3,7 @@
 use crate::clock::{Clock, Epoch};
 use crate::finding::{At, Finding, Kind};
 use crate::machine::Machine;
-use crate::op::{Range, SHARED, Site};
+use crate::op::{Range, Site};
 use crate::shadow::Access;
 use crate::task::{Scope, TaskId};
 use std::collections::HashMap;
@@ -19,20 +19,6 @@ pub(crate) struct Raced {
     pub is_same: bool,
     /// A read and a write, and the reader's task has waited for nothing of the writer's.
     pub is_first: bool,
-}
-
-/// A read that saw what another task wrote, and did not get all of its order.
-#[derive(Debug)]
-pub(crate) struct Miss {
-    pub kind: Kind,
-    pub read: Epoch,
-    pub site: Site,
-    /// Which step wrote it, and where.
-    pub writer: (Epoch, Site),
-    /// All that the writer had done.
-    pub full: Rc<Clock>,
-    /// What it has read, if it is one place.
-    pub flag: Option<Range>,
 }
 
 /// A wait that ended, and the write that it ended with.
@@ -61,7 +47,7 @@ impl Machine {
         let Raced { earlier, later, .. } = raced;
         let mut at = vec![self.place(earlier), self.place(later)];
         let scope = Scope::between(self.tasks()[earlier.epoch.task], self.tasks()[later.epoch.task]).keyword();
-        if earlier.range.heap != SHARED && earlier.range.end() <= self.reserved && earlier.site == later.site {
+        if self.is_of_barrier(earlier.range) && earlier.site == later.site {
             return alone_at_barrier(at);
         }
         if earlier.strong.is_some() && later.strong.is_some() {
@@ -72,19 +58,10 @@ impl Machine {
             let help = "both write what is there already: one of the two is enough";
             return Finding { kind: Kind::SameValue, at, help: help.into() };
         }
-        if let Some(miss) = self.missed(raced) {
-            let (writer, site) = &miss.writer;
-            let signal = self.at_step(*writer, site, "tells of the first access");
-            let wait = self.at_step(miss.read, &miss.site, "sees it before the second");
-            at.extend([signal, wait]);
-            let scope = if miss.flag.is_some_and(|flag| self.is_of_several_ranks(flag)) { "sys" } else { scope };
-            let help = match miss.kind {
-                Kind::MissingRelease => format!("what tells of the first access has to release at scope {scope}"),
-                Kind::NarrowRelease => format!("it releases too narrowly: scope {scope} covers both"),
-                Kind::MissingAcquire => format!("what sees it has to acquire at scope {scope}"),
-                _ => format!("it acquires too narrowly: scope {scope} covers both"),
-            };
-            return Finding { kind: miss.kind, at, help };
+        if let Some(miss) = self.missed(raced)
+            && let Some(finding) = self.of_miss(raced, miss, at.clone())
+        {
+            return finding;
         }
         let mut is_ahead = false;
         if let Some((waited, signal)) = self.wrong_event(raced) {
@@ -97,7 +74,7 @@ impl Machine {
             }
         }
         if earlier.writes && !is_ahead {
-            let more = self.between_launches(raced);
+            let more = [self.between_launches(raced), self.between_barriers(raced)].concat();
             let signals = || format!("signal after the first, and wait before the second{more}");
             let help = self.without_signals(raced).map_or_else(signals, str::to_owned);
             return Finding { kind: Kind::Race, at, help: format!("nothing orders the two: {help}") };
@@ -116,6 +93,7 @@ impl Machine {
             help += "; if the read is to see this write, wait for the writer before it";
         }
         help += self.between_launches(raced);
+        help += self.between_barriers(raced);
         Finding { kind: Kind::WriteAfterRead, at, help }
     }
 
@@ -139,12 +117,15 @@ impl Machine {
         "; they are of two launches, and a barrier of all hosts (symm.barrier_all) between these orders them, too"
     }
 
-    /// Whether tasks of several ranks have accessed a flag.
-    fn is_of_several_ranks(&self, flag: Range) -> bool {
-        let all = self.history(flag).map_or(&[][..], |history| history.all());
-        let mut ranks = all.iter().flat_map(|written| written.by.iter().chain(&written.readers));
-        let first = ranks.next().map(|step| self.tasks()[step.task].rank);
-        ranks.any(|step| Some(self.tasks()[step.task].rank) != first)
+    /// What else orders them, if both tasks come to barriers of all ranks.
+    fn between_barriers(&self, Raced { earlier, later, .. }: &Raced) -> &'static str {
+        let meets =
+            |task: TaskId| self.waited.iter().any(|waited| waited.wait.task == task && self.is_of_barrier(waited.flag));
+        if meets(earlier.epoch.task) && meets(later.epoch.task) {
+            "; or both come to one more barrier of all ranks (symm.barrier), between the two"
+        } else {
+            ""
+        }
     }
 
     /// Whether one of a reader and a writer is ahead: it has accessed the place once more, and the other one is still
@@ -177,15 +158,11 @@ impl Machine {
         self.at_step(access.epoch, &access.site, what)
     }
 
-    /// The last read on the later task's way that saw a write after the earlier access.
-    fn missed(&self, raced: &Raced) -> Option<&Miss> {
-        let is_on_its_way = |miss: &&Miss| miss.full.covers(raced.earlier.epoch) && raced.known.covers(miss.read);
-        self.misses.iter().rev().find(is_on_its_way)
-    }
-
     /// A wait of the later task, and a signal to its flag after the earlier access that is not the one it ended with.
     fn wrong_event(&self, raced: &Raced) -> Option<(&Waited, At)> {
-        let waits = self.waited.iter().rev().filter(|waited| raced.known.covers(waited.wait));
+        // Barriers of all ranks are no events of the program's own.
+        let is_own = |waited: &&Waited| raced.known.covers(waited.wait) && !self.is_of_barrier(waited.flag);
+        let waits = self.waited.iter().rev().filter(is_own);
         waits.into_iter().find_map(|waited| {
             // A task does not wait for what it signals itself.
             let is_other = |by: Epoch| Some(by) != waited.by && by.task != waited.wait.task;

@@ -26,6 +26,13 @@ impl Knowledge {
         self.order.includes(&other.order) && self.seen.includes(&other.seen) && self.settled.includes(&other.settled)
     }
 
+    /// A copy to keep, in the least room.
+    #[must_use]
+    pub fn kept(&self) -> Self {
+        let seen = if self.seen == self.order { &self.order } else { &self.seen };
+        Self { seen: seen.clone(), ..self.clone() }
+    }
+
     /// Learns what another one knows.
     pub fn join(&mut self, other: &Self) {
         self.order.join(&other.order);
@@ -43,6 +50,21 @@ pub struct Head {
     pub scope: Scope,
     /// What came before.
     pub knowledge: Rc<Knowledge>,
+    /// What it is made of: the write that carries it, and the fence before that if it is a fence's.
+    pub parts: Vec<Part>,
+}
+
+/// An op that a release or an acquire is made of.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// The step.
+    pub step: Epoch,
+    /// Where it stands.
+    pub site: Site,
+    /// Its scope.
+    pub scope: Scope,
+    /// Whether it is a fence.
+    pub is_fence: bool,
 }
 
 /// One value.

@@ -33,6 +33,7 @@ pub mod history;
 pub mod lines;
 pub mod machine;
 pub mod memory;
+mod missed;
 pub mod op;
 mod pages;
 mod parked;

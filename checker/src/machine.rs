@@ -9,11 +9,12 @@ mod strong;
 mod weak;
 
 use crate::clock::{Clock, Epoch};
-use crate::diagnose::{Miss, Raced, Waited};
+use crate::diagnose::{Raced, Waited};
 use crate::filter::Filter;
 use crate::finding::{At, Finding, Kind};
 use crate::history::{Head, History, Knowledge};
 use crate::memory::{MOST_BYTES, Memory};
+use crate::missed::{Miss, Unacquired};
 use crate::op::{Answer, Op, Order, Range, Site, truncated};
 use crate::shadow::Shadow;
 use crate::task::{Scope, Task, TaskId};
@@ -30,7 +31,7 @@ struct State {
     /// What its release fences cover, one a scope: its later relaxed writes hand it over.
     fences: Vec<Rc<Head>>,
     /// What its relaxed reads have seen of releases: a later acquire fence takes it.
-    unacquired: Vec<Rc<Head>>,
+    unacquired: Vec<Unacquired>,
     has_started: bool,
     has_ended: bool,
     barrier: Option<Arrival>,
@@ -236,7 +237,10 @@ impl Machine {
     /// All that was found so far, in a fixed order.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
-        let mut found: Vec<_> = self.raced.iter().map(|raced| self.diagnose(raced)).collect();
+        let mut known = HashSet::new();
+        let sites = |finding: &Finding| finding.at.iter().map(|at| at.site.clone()).collect::<Vec<_>>();
+        let each = self.raced.iter().map(|raced| self.diagnose(raced));
+        let mut found: Vec<_> = each.filter(|finding| known.insert((finding.kind, sites(finding)))).collect();
         found.extend(self.findings.iter().cloned());
         found.sort();
         found.dedup();
@@ -245,7 +249,8 @@ impl Machine {
 
     /// Notes what is odd after a run to the end: signals to flags that nobody has looked at.
     pub fn finish(&mut self) {
-        let unseen = self.signalled.iter().filter(|(flag, _)| !self.watched.contains(flag));
+        let is_unseen = |flag: Range| !self.watched.contains(&flag) && !self.is_of_barrier(flag);
+        let unseen = self.signalled.iter().filter(|(flag, _)| is_unseen(**flag));
         let notes: Vec<_> = unseen.map(|(_, at)| at.clone()).collect();
         for at in notes {
             self.find(Kind::NeverWaited, vec![at], "nobody waits for this flag or reads it");

@@ -24,6 +24,9 @@ pub struct Range {
 /// of its own in it.
 pub const SHARED: u32 = u32::MAX;
 
+/// Heaps from this number on have no barriers of all ranks: they are memory of one rank alone.
+pub const PRIVATE: u32 = 1 << 20;
+
 /// The numbers from this one on are those of memory that each rank has besides its heap: this one plus the rank.
 pub const OWN: u32 = 1 << 31;
 

@@ -10,7 +10,7 @@ mod past;
 
 use crate::clock::{Clock, Epoch};
 use crate::op::{Range, Site};
-use crate::task::{Scope, Task};
+use crate::task::{Scope, Task, TaskId};
 use cells::Cells;
 pub(crate) use cells::{Grid, Near};
 pub(crate) use grid::PAGE;
@@ -114,6 +114,24 @@ impl Shadow {
             }
         }
         races.found.iter().map(|(_, past)| sites.access(past)).collect()
+    }
+
+    /// Whether a task has read a byte of a range weakly that is not this one.
+    pub fn is_read_by_other(&self, range: Range, task: TaskId) -> bool {
+        let Self { heaps, cells, .. } = self;
+        let Some(stretches) = heaps.get(&range.heap) else { return false };
+        let mut entries = Vec::new();
+        let has_some = |(_, stretch): &(&u64, &Stretch)| stretch.end > range.start;
+        stretches.range(..range.end()).rev().take_while(has_some).any(|(&from, stretch)| {
+            let (start, grain) = (range.start.max(from) - from, stretch.grain);
+            let end = (range.end().min(stretch.end) - from).div_ceil(grain);
+            let nth = |number: u64| usize::try_from(number).unwrap_or(0);
+            cells.grids[stretch.grid][nth(start / grain)..nth(end)].iter().any(|cell| {
+                cells.list(cell.get(), &mut entries);
+                let pasts = entries.iter().map(|&entry| cells.numbered.get(entry, range));
+                pasts.into_iter().any(|past| !past.writes && past.strong.is_none() && past.epoch.task != task)
+            })
+        })
     }
 
     /// Forgets what was done with memory that is allocated anew.

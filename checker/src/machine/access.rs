@@ -3,11 +3,16 @@
 use super::Machine;
 use crate::clock::{Clock, Epoch};
 use crate::diagnose::Raced;
-use crate::op::{Range, SHARED, Site};
+use crate::op::{PRIVATE, Range, Site};
 use crate::shadow::Access;
 use crate::task::{Scope, TaskId};
 use std::rc::Rc;
 use symm_abi::WORD_BYTES;
+
+/// The most races of two places in the program that are kept, and of two tasks there: what is wrong may be another thing
+/// in each of them.
+const MOST_ALIKE: usize = 12;
+const MOST_OF_TASKS: usize = 2;
 
 impl Machine {
     /// Notes an access, and whom it races with.
@@ -29,15 +34,24 @@ impl Machine {
                 continue;
             }
             let is_same = changes_nothing && earlier.writes && earlier.strong.is_none() && earlier.site == access.site;
-            let is_known = |raced: &Raced| {
-                let sites = (&raced.earlier.site, &raced.later.site);
-                sites == (&earlier.site, &access.site) && raced.is_same == is_same
-            };
-            if !self.raced.iter().any(is_known) {
+            if !self.is_known(&earlier, access, is_same) {
                 let (is_first, known) = (self.has_none_of(&earlier, access), Rc::new(known.clone()));
                 self.raced.push(Raced { earlier, later: access.clone(), known, is_same, is_first });
             }
         }
+    }
+
+    /// Whether enough races like this one are kept: of two places in the program, and of two tasks there.
+    fn is_known(&self, earlier: &Access, later: &Access, is_same: bool) -> bool {
+        let sites = (&earlier.site, &later.site);
+        let tasks = |earlier: &Access, later: &Access| (earlier.epoch.task, later.epoch.task);
+        let is_alike = |raced: &&Raced| (&raced.earlier.site, &raced.later.site) == sites && raced.is_same == is_same;
+        let (mut alike, mut of_tasks) = (0, 0);
+        for raced in self.raced.iter().filter(is_alike) {
+            alike += 1;
+            of_tasks += usize::from(tasks(&raced.earlier, &raced.later) == tasks(earlier, later));
+        }
+        alike == MOST_ALIKE || of_tasks == MOST_OF_TASKS
     }
 
     /// Whether a task puts what an earlier put of its group has put there: they come in no order, and may (rule O3).
@@ -66,12 +80,17 @@ impl Machine {
         launched.into_iter().find(|(before, _)| *before < step.step).map(|&(_, nth)| nth)
     }
 
+    /// Whether a place belongs to barriers of all ranks.
+    pub(crate) fn is_of_barrier(&self, place: Range) -> bool {
+        place.heap < PRIVATE && place.end() <= self.reserved
+    }
+
     /// Who does not come to a barrier of all ranks, and why, if a flag tells of that: `symm_abi::heap::BARRIER_WORDS`
     /// says which words are whose.
     pub(crate) fn misses_barrier(&self, flag: Range) -> Option<String> {
         let ranks = self.tasks.iter().filter(|task| task.is_host()).count() as u64;
         let (word, words) = (flag.start / WORD_BYTES as u64, ranks + 1);
-        if flag.heap == SHARED || flag.end() > self.reserved || word % words == 0 {
+        if !self.is_of_barrier(flag) || word % words == 0 {
             return None;
         }
         let (block, rank) = (word / words, word % words - 1);

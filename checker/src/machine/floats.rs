@@ -3,6 +3,7 @@
 //! one that cleared it.
 
 use super::Machine;
+use super::packet::and_more;
 use crate::clock::{Clock, Epoch};
 use crate::finding::Kind;
 use crate::op::{Answer, CLEARED, Op, Range, Site, have_come};
@@ -26,6 +27,21 @@ impl Machine {
     /// Whether all lines have come.
     pub(super) fn floats_have_come(&self, lines: &[Range], bits: u32) -> bool {
         lines.iter().all(|&line| have_come(&self.memory.all(&[line]), bits))
+    }
+
+    /// Which of these lines has not come, and who has cleared it.
+    pub(crate) fn missing_floats(&self, lines: &[Range], bits: u32) -> String {
+        let missing: Vec<_> = lines.iter().filter(|&&line| !self.floats_have_come(&[line], bits)).collect();
+        let Some(&&first) = missing.first() else { return "floats, which have come".into() };
+        let seen = match self.floats.get(&first) {
+            None => "sees it cleared; nobody has put floats there".to_owned(),
+            Some(line) => {
+                let (task, site) = (self.tasks[line.by.task], &line.site);
+                let is_put = "sees a word with all bits set, as in cleared ones; put by";
+                format!("{} {task} ({site})", if line.is_clear { "sees it cleared; cleared by" } else { is_put })
+            }
+        };
+        format!("the floats at {first}, {seen}{}", and_more(missing.len()))
     }
 
     /// Does an op on lines of floats.

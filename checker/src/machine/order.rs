@@ -2,9 +2,7 @@
 
 use super::{Arrival, Head, Machine, State, reaches};
 use crate::clock::{Clock, Epoch};
-use crate::diagnose::Miss;
-use crate::finding::Kind;
-use crate::history::Knowledge;
+use crate::history::{Knowledge, Part};
 use crate::op::{Answer, COPIES, Order, Site};
 use crate::task::{Scope, TaskId};
 use std::rc::Rc;
@@ -12,26 +10,25 @@ use std::rc::Rc;
 impl Machine {
     /// A release fence covers later relaxed writes, an acquire fence earlier relaxed reads.
     pub(super) fn fence(&mut self, task: TaskId, order: Order, scope: Scope, site: &Site) {
+        let step = self.now(task);
+        let fence = || Part { step, site: site.clone(), scope, is_fence: true };
         if order.acquires() {
-            for head in std::mem::take(&mut self.states[task].unacquired) {
-                let (reaches_me, reaches_them) = reaches(&head, &self.tasks, task, scope);
+            for seen in std::mem::take(&mut self.states[task].unacquired) {
+                // It takes it at the narrower of its own scope and the read's.
+                let (reaches_me, reaches_them) = reaches(&seen.head, &self.tasks, task, scope.min(seen.read.scope));
                 if reaches_me && reaches_them {
-                    self.states[task].knowledge.join(&head.knowledge);
+                    self.states[task].knowledge.join(&seen.head.knowledge);
                     continue;
                 }
-                let kind = if reaches_me { Kind::NarrowAcquire } else { Kind::NarrowRelease };
-                let (read, full) = (self.now(task), Rc::new(head.knowledge.order.clone()));
-                let released = Epoch { task: head.task, step: head.knowledge.order.of(head.task) };
-                let writer = (released, site.clone());
-                self.misses.push(Miss { kind, read, site: site.clone(), writer, full, flag: None });
-                self.states[task].unacquired.push(head);
+                self.misses.push(seen.missed(fence()));
+                self.states[task].unacquired.push(seen);
             }
         }
         if order.releases() {
             let state = &mut self.states[task];
             state.fences.retain(|fence| fence.scope > scope);
-            let knowledge = Rc::new(state.knowledge.clone());
-            state.fences.push(Rc::new(Head { task, scope, knowledge }));
+            let knowledge = Rc::new(state.knowledge.kept());
+            state.fences.push(Rc::new(Head { task, scope, knowledge, parts: vec![fence()] }));
         }
     }
 

@@ -20,10 +20,32 @@ pub(super) struct Line {
     received: Vec<Epoch>,
 }
 
+/// How many lines besides the first have not come.
+pub(super) fn and_more(missing: usize) -> String {
+    match missing {
+        0 | 1 => String::new(),
+        2 => "; 1 more line has not come".into(),
+        _ => format!("; {} more lines have not come", missing - 1),
+    }
+}
+
 impl Machine {
     /// The epoch of a line: that of its last packet, else 0.
     pub(super) fn epoch_of(&self, line: Range) -> u32 {
         self.lines.get(&line).map_or(0, |line| line.epoch)
+    }
+
+    /// Which of these lines has not the epoch, what is seen there, and who has put it.
+    pub(crate) fn missing_packet(&self, lines: &[Range], epoch: u32) -> String {
+        let missing: Vec<_> = lines.iter().filter(|&&line| self.epoch_of(line) != epoch).collect();
+        let Some(&&first) = missing.first() else { return format!("the packet of epoch {epoch}, which has come") };
+        let seen = match self.lines.get(&first) {
+            None => "sees epoch 0; nobody has put a packet there".to_owned(),
+            Some(line) => {
+                format!("sees epoch {}; put by {} ({})", line.epoch, self.tasks[line.by.task], line.site)
+            }
+        };
+        format!("the packet of epoch {epoch} at {first}, {seen}{}", and_more(missing.len()))
     }
 
     /// Does an op on packets.

@@ -2,11 +2,13 @@
 
 use super::{Head, History, Machine, bytes_of, reaches, read_order, word};
 use crate::clock::Epoch;
-use crate::diagnose::{Miss, Waited};
+use crate::diagnose::Waited;
 use crate::finding::Kind;
-use crate::history::Written;
-use crate::op::{Answer, Order, Range, Signal, Site, Strong, Until, Update, holds};
-use crate::task::{Scope, TaskId};
+use crate::history::{Part, Written};
+use crate::missed::{Miss, Unacquired};
+use crate::op::{Answer, Range, Signal, Site, Strong, Until, Update, holds};
+use crate::task::TaskId;
+use std::collections::btree_map::Entry;
 use std::rc::Rc;
 
 /// How an atomic may be done.
@@ -140,7 +142,12 @@ impl Machine {
 
     pub(super) fn signal(&mut self, task: TaskId, strong: Strong, signal: Signal, site: &Site) {
         let first = self.at(task, site, "signals");
-        self.signalled.entry(strong.at).or_insert(first);
+        if let Entry::Vacant(entry) = self.signalled.entry(strong.at) {
+            entry.insert(first);
+            if self.shadow.is_read_by_other(strong.at, task) {
+                self.watched.insert(strong.at);
+            }
+        }
         let adds = matches!(signal, Signal::Add(_));
         self.touch(task, strong, true, site);
         let before = self.cell(strong.at).newest().clone();
@@ -195,19 +202,24 @@ impl Machine {
     }
 
     /// What a write carries: the release of its own, and those of fences before it.
-    fn heads(&self, task: TaskId, order: Order, scope: Scope) -> Vec<Rc<Head>> {
-        let state = &self.states[task];
-        let narrowed = |head: &Rc<Head>| Rc::new(Head { scope: head.scope.min(scope), ..(**head).clone() });
+    fn heads(&self, task: TaskId, strong: Strong, site: &Site) -> Vec<Rc<Head>> {
+        let (state, scope) = (&self.states[task], strong.scope);
+        let write = Part { step: self.now(task), site: site.clone(), scope, is_fence: false };
+        let narrowed = |head: &Rc<Head>| {
+            let (knowledge, parts) = (head.knowledge.clone(), [&head.parts[..], std::slice::from_ref(&write)].concat());
+            Rc::new(Head { task, scope: head.scope.min(scope), knowledge, parts })
+        };
         let mut heads: Vec<_> = state.fences.iter().map(narrowed).collect();
-        if order.releases() {
-            heads.push(Rc::new(Head { task, scope, knowledge: Rc::new(state.knowledge.clone()) }));
+        if strong.order.releases() {
+            let knowledge = Rc::new(state.knowledge.kept());
+            heads.push(Rc::new(Head { task, scope, knowledge, parts: vec![write] }));
         }
         heads
     }
 
     /// Writes a value. An update hands on the releases of what it has updated.
     fn append(&mut self, task: TaskId, strong: Strong, value: u64, site: &Site, added: Option<bool>, updates: bool) {
-        let mut heads = self.heads(task, strong.order, strong.scope);
+        let mut heads = self.heads(task, strong, site);
         let mut full = self.clock(task).clone();
         let bytes = bytes_of(value, strong.at.bytes);
         if updates {
@@ -249,33 +261,29 @@ impl Machine {
 
     /// An edge from each release that the value carries, if both scopes cover the pair; else a miss is noted.
     fn acquire(&mut self, task: TaskId, written: &Written, strong: Strong, site: &Site) {
-        let mut missing = Kind::MissingRelease;
+        let step = self.now(task);
+        let part = || Part { step, site: site.clone(), scope: strong.scope, is_fence: false };
         for head in &written.heads {
-            let (reaches_me, reaches_them) = reaches(head, &self.tasks, task, strong.scope);
-            let state = &mut self.states[task];
-            if !strong.order.acquires() {
-                missing = Kind::MissingAcquire;
-                let replaces = |old: &Head| old.scope <= head.scope && head.knowledge.includes(&old.knowledge);
-                state.unacquired.retain(|old| !replaces(old));
-                // A fence takes it at the narrower of its own scope and this one's.
-                if reaches_them {
-                    state.unacquired.push(head.clone());
+            if strong.order.acquires() {
+                let (reaches_me, reaches_them) = reaches(head, &self.tasks, task, strong.scope);
+                if reaches_me && reaches_them {
+                    self.states[task].knowledge.join(&head.knowledge);
                 }
-            } else if !reaches_me {
-                missing = Kind::NarrowRelease;
-            } else if !reaches_them {
-                missing = Kind::NarrowAcquire;
-            } else {
-                state.knowledge.join(&head.knowledge);
+            } else if let Some(by) = written.by {
+                let (head, read, writer) = (head.clone(), part(), (by, written.site.clone()));
+                let seen = Unacquired { head, read, flag: strong.at, writer };
+                let state = &mut self.states[task];
+                state.unacquired.retain(|old| !seen.replaces(old));
+                state.unacquired.push(seen);
             }
         }
         let Some(by) = written.by else { return };
-        let (read, orders) = (self.now(task), self.clock(task).includes(&written.full));
-        self.draw(by, read, orders);
+        let orders = self.clock(task).includes(&written.full);
+        self.draw(by, step, orders);
         if !orders {
-            let (full, writer) = (written.full.clone(), (by, written.site.clone()));
-            let flag = Some(strong.at);
-            self.misses.push(Miss { kind: missing, read, site: site.clone(), writer, full, flag });
+            let (takes, acquires, flag) = (vec![part()], strong.order.acquires(), strong.at);
+            let (full, writer, heads) = (written.full.clone(), (by, written.site.clone()), written.heads.clone());
+            self.misses.push(Miss { takes, acquires, writer, full, flag, heads });
         }
     }
 }

@@ -56,6 +56,18 @@ impl Machine {
         if !self.note_at_once(epoch, range, false, site) {
             self.note_weak(epoch, range, None, site);
         }
+        if self.strong.may_have(range) {
+            self.weak_look(range);
+        }
+    }
+
+    /// A weak read looks at the flags in its bytes, too.
+    #[cold]
+    fn weak_look(&mut self, range: Range) {
+        let from = Range { start: range.start.saturating_sub(8), bytes: 0, ..range };
+        let to = Range { start: range.end(), bytes: 0, ..range };
+        let flags = self.signalled.range(from..to).map(|(&flag, _)| flag);
+        self.watched.extend(flags.filter(|flag| flag.overlaps(range)));
     }
 
     pub(super) fn write(&mut self, task: TaskId, ranges: &[Range], bytes: &[u8], site: &Site) {

@@ -6,7 +6,7 @@
 // 36 boxes of the first finding, and 8 of the second.
 // RUN: grep -o '<rect x=' %t.html | count 44
 
-// CHECK: <h2><span>error</span> narrow-release (O2)</h2>
+// CHECK: <h2><span>error</span> missing-release (O1)</h2>
 // CHECK: <text class="gap"
 // CHECK: writes ×64</text>
 // CHECK: Drawn are {{[0-9]+}} of the {{[0-9]+}} steps of this execution, of 2 of its 4 tasks

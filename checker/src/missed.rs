@@ -1,0 +1,190 @@
+//! Reads that saw what another task wrote and did not get all of its order: which of the ops between are too weak.
+
+use crate::clock::{Clock, Epoch};
+use crate::diagnose::Raced;
+use crate::finding::{At, Finding, Kind};
+use crate::history::{Head, Part};
+use crate::machine::Machine;
+use crate::op::{Range, Site};
+use crate::task::{Scope, TaskId};
+use std::rc::Rc;
+
+/// A read that saw what another task wrote, and did not get all of its order.
+#[derive(Debug)]
+pub(crate) struct Miss {
+    /// The read, and the fence after it if that was to acquire.
+    pub takes: Vec<Part>,
+    /// Whether they acquire.
+    pub acquires: bool,
+    /// Which step wrote it, and where.
+    pub writer: (Epoch, Site),
+    /// All that the writer had done.
+    pub full: Rc<Clock>,
+    /// What it has read.
+    pub flag: Range,
+    /// The releases that came with it.
+    pub heads: Vec<Rc<Head>>,
+}
+
+/// What a relaxed read has seen of a release: a later acquire fence takes it.
+#[derive(Debug, Clone)]
+pub(crate) struct Unacquired {
+    pub head: Rc<Head>,
+    pub read: Part,
+    pub flag: Range,
+    pub writer: (Epoch, Site),
+}
+
+impl Unacquired {
+    /// Whether a fence that takes this one needs an older one no more.
+    pub fn replaces(&self, old: &Self) -> bool {
+        let is_as_wide = old.head.scope <= self.head.scope && old.read.scope <= self.read.scope;
+        is_as_wide && self.head.knowledge.includes(&old.head.knowledge)
+    }
+
+    /// What a fence of its reader has missed.
+    pub fn missed(&self, fence: Part) -> Miss {
+        Miss {
+            takes: vec![self.read.clone(), fence],
+            acquires: true,
+            writer: self.writer.clone(),
+            full: Rc::new(self.head.knowledge.order.clone()),
+            flag: self.flag,
+            heads: vec![self.head.clone()],
+        }
+    }
+}
+
+/// Ops that are too weak to order two accesses.
+struct Weak<'m> {
+    /// Whether a release comes with what is read.
+    releases: bool,
+    acquires: bool,
+    /// Those that are too narrow, on both sides.
+    tells: Vec<&'m Part>,
+    takes: Vec<&'m Part>,
+}
+
+impl Miss {
+    /// The last step of what was to acquire.
+    fn end(&self) -> Option<Epoch> {
+        self.takes.last().map(|part| part.step)
+    }
+}
+
+impl Machine {
+    /// The last read on the later task's way that saw a write after the earlier access.
+    pub(crate) fn missed(&self, raced: &Raced) -> Option<&Miss> {
+        let is_known = |miss: &Miss| miss.end().is_some_and(|end| raced.known.covers(end));
+        let is_on_its_way = |miss: &&Miss| miss.full.covers(raced.earlier.epoch) && is_known(miss);
+        self.misses.iter().rev().find(is_on_its_way)
+    }
+
+    /// What is wrong where two accesses race because of a miss: all ops between that are too weak, at once.
+    pub(crate) fn of_miss(&self, raced: &Raced, miss: &Miss, mut at: Vec<At>) -> Option<Finding> {
+        let (read, _) = miss.takes.split_first()?;
+        let weak = self.weak(raced, miss);
+        let (writer, site) = self.teller(raced.earlier.epoch, miss);
+        at.push(self.at_step(writer, &site, "tells of the first access"));
+        at.push(self.at_step(read.step, &read.site, "sees it before the second"));
+        let fences = weak.tells.iter().chain(&weak.takes).filter(|part| part.is_fence);
+        at.extend(fences.map(|part| {
+            let what = if part.step.task == read.step.task { "acquires after it" } else { "releases before it" };
+            self.at_step(part.step, &part.site, format!("{what}, at scope {}", part.scope.keyword()))
+        }));
+        let tasks = (self.tasks()[raced.earlier.epoch.task], self.tasks()[raced.later.epoch.task]);
+        let several = self.is_of_several_ranks(miss.flag);
+        let scope = if several { Scope::Sys } else { Scope::between(tasks.0, tasks.1) };
+        Some(Finding { kind: weak.kind(), at, help: weak.help(scope.keyword(), miss) })
+    }
+
+    fn weak<'m>(&self, raced: &Raced, miss: &'m Miss) -> Weak<'m> {
+        let reader = miss.takes[0].step.task;
+        let narrow = |parts: &'m [Part], from: TaskId, to: TaskId| -> Vec<&'m Part> {
+            let (from, to) = (self.tasks()[from], self.tasks()[to]);
+            parts.iter().filter(|part| !part.scope.covers(from, to)).collect()
+        };
+        let tells = |head: &'m Rc<Head>| narrow(&head.parts, head.task, reader);
+        let knows = |head: &&Rc<Head>| head.knowledge.order.covers(raced.earlier.epoch);
+        let head = miss.heads.iter().filter(knows).min_by_key(|head| tells(head).len());
+        let from = head.map_or(miss.writer.0.task, |head| head.task);
+        Weak {
+            releases: head.is_some(),
+            acquires: miss.acquires,
+            tells: head.map_or_else(Vec::new, tells),
+            takes: narrow(&miss.takes, reader, from),
+        }
+    }
+
+    /// The write that tells of an access: of several that add to one another the first after it.
+    fn teller(&self, access: Epoch, miss: &Miss) -> (Epoch, Site) {
+        let all = self.history(miss.flag).map_or(&[][..], |history| history.all());
+        let last = all.iter().rposition(|written| written.by == Some(miss.writer.0));
+        let before = last.map_or(&[][..], |last| &all[..=last]).iter().rev();
+        let after = before.take_while(|written| written.full.covers(access));
+        let first = after.last().and_then(|written| Some((written.by?, written.site.clone())));
+        first.unwrap_or_else(|| miss.writer.clone())
+    }
+
+    /// Whether tasks of several ranks have accessed a flag.
+    fn is_of_several_ranks(&self, flag: Range) -> bool {
+        let all = self.history(flag).map_or(&[][..], |history| history.all());
+        let mut ranks = all.iter().flat_map(|written| written.by.iter().chain(&written.readers));
+        let first = ranks.next().map(|step| self.tasks()[step.task].rank);
+        ranks.any(|step| Some(self.tasks()[step.task].rank) != first)
+    }
+}
+
+impl Weak<'_> {
+    fn kind(&self) -> Kind {
+        match (self.releases, self.acquires) {
+            (false, _) => Kind::MissingRelease,
+            (true, false) => Kind::MissingAcquire,
+            (true, true) if !self.tells.is_empty() => Kind::NarrowRelease,
+            (true, true) if !self.takes.is_empty() => Kind::NarrowAcquire,
+            (true, true) => Kind::MissingRelease,
+        }
+    }
+
+    /// Each op that is too weak, and why.
+    fn all(&self) -> Vec<String> {
+        let names = |parts: &[&Part], [op, fence]: [&str; 2]| -> Vec<String> {
+            let name = |part: &&Part| if part.is_fence { fence.to_owned() } else { op.to_owned() };
+            parts.iter().map(|part| format!("{} (scope {})", name(part), part.scope.keyword())).collect()
+        };
+        let (tells, sees) = ("what tells of the first access", "what sees it");
+        let mut all = names(&self.tells, [tells, "the fence before what tells of it"]);
+        if !self.releases {
+            all = vec![format!("{tells} (no release)")];
+        }
+        if self.acquires {
+            all.extend(names(&self.takes, [sees, "the fence after what sees it"]));
+        } else {
+            all.push(format!("{sees} (no acquire)"));
+        }
+        all
+    }
+
+    fn help(&self, scope: &str, miss: &Miss) -> String {
+        let all = self.all();
+        if all.len() > 1 {
+            return format!("each of these is too weak: {}; release and acquire at scope {scope}", all.join(", "));
+        }
+        let is_fence = |parts: &[&Part]| parts.first().is_some_and(|part| part.is_fence);
+        match self.kind() {
+            Kind::MissingAcquire => format!("what sees it has to acquire at scope {scope}"),
+            Kind::NarrowRelease if is_fence(&self.tells) => {
+                format!("the fence before it releases too narrowly: scope {scope} covers both")
+            }
+            Kind::NarrowRelease => format!("it releases too narrowly: scope {scope} covers both"),
+            Kind::NarrowAcquire if is_fence(&self.takes) => {
+                format!("the fence after it acquires too narrowly: scope {scope} covers both")
+            }
+            Kind::NarrowAcquire if miss.takes.len() > 1 => format!(
+                "it reads too narrowly, and a fence after it acquires no more than it reads: scope {scope} covers both"
+            ),
+            Kind::NarrowAcquire => format!("it acquires too narrowly: scope {scope} covers both"),
+            _ => format!("what tells of the first access has to release at scope {scope}"),
+        }
+    }
+}

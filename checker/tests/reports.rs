@@ -1,0 +1,232 @@
+//! What reports say: all ops that are too weak at once, the right one of several, and nothing left out.
+
+use std::sync::Arc;
+use symm_abi::wait::Compare;
+use symm_checker::check::{Report, Schedules, check};
+use symm_checker::finding::Kind;
+use symm_checker::lines::Lines;
+use symm_checker::op::{Op, Order, Range, Signal, Site, Strong, Until};
+use symm_checker::run::{Execution, Limits, Program};
+use symm_checker::task::{Scope, Task};
+
+const DATA: Range = Range { heap: 1, start: 64, bytes: 4 };
+const OTHER: Range = Range { heap: 1, start: 72, bytes: 4 };
+const FLAG: Range = Range { heap: 1, start: 128, bytes: 4 };
+const GO: Range = Range { heap: 1, start: 136, bytes: 4 };
+const LINES: [Range; 2] = [Range { heap: 1, start: 256, bytes: 16 }, Range { heap: 1, start: 272, bytes: 16 }];
+
+type Ops = Vec<(&'static str, Op)>;
+
+/// A program whose heaps begin with places of barriers of all ranks.
+struct Meeting(Lines, u64);
+
+impl Program for Meeting {
+    fn tasks(&self) -> Vec<Task> {
+        self.0.tasks()
+    }
+
+    fn first(&self) -> Vec<usize> {
+        self.0.first()
+    }
+
+    fn reserved(&self) -> u64 {
+        self.1
+    }
+
+    fn start(&self) -> Box<dyn Execution + '_> {
+        self.0.start()
+    }
+}
+
+/// Block 0 of each rank does this, after a host has allocated.
+fn program(ranks: Vec<Ops>) -> Lines {
+    let alloc = |heap| ("allocates".into(), Op::Alloc(Range { heap, start: 0, bytes: 1024 }, true));
+    let launch: (Site, Op) = ("launches".into(), Op::Launch((1..=ranks.len()).collect::<Arc<[usize]>>()));
+    let host = (Task::block(99, 0), (0..5).map(alloc).chain([launch]).collect());
+    let sites = |ops: Ops| ops.into_iter().map(|(site, op)| (site.into(), op)).collect();
+    let tasks = (0..).zip(ranks).map(|(rank, ops)| (Task::block(rank, 0), sites(ops)));
+    Lines::new(std::iter::once(host).chain(tasks).collect())
+}
+
+fn in_turn(ranks: Vec<Ops>) -> Report {
+    check(&program(ranks), &Schedules::InTurn, Limits::default())
+}
+
+fn kinds(report: &Report) -> Vec<Kind> {
+    report.found.iter().map(|found| found.finding.kind).filter(|kind| !kind.is_note()).collect()
+}
+
+/// The only finding: its kind, its places after the two accesses, and its help.
+fn only(ranks: Vec<Ops>) -> (Kind, Vec<String>, String) {
+    let report = in_turn(ranks);
+    assert_eq!(report.found.len(), 1, "{report}");
+    let finding = &report.found[0].finding;
+    (finding.kind, finding.at.iter().skip(2).map(|at| at.site.to_string()).collect(), finding.help.clone())
+}
+
+fn strong(at: Range, order: Order, scope: Scope) -> Strong {
+    Strong { at, order, scope }
+}
+
+fn set(at: Range, order: Order, scope: Scope) -> Op {
+    Op::Signal(strong(at, order, scope), Signal::Set(1))
+}
+
+fn add(at: Range, order: Order) -> Op {
+    Op::Signal(strong(at, order, Scope::Sys), Signal::Add(1))
+}
+
+fn wait(at: Range, value: u64, order: Order, scope: Scope) -> Op {
+    Op::Wait(strong(at, order, scope), Until { compare: Compare::Ge, value, timeout: false })
+}
+
+fn write(at: Range) -> Op {
+    Op::Write(vec![at], vec![1; 4])
+}
+
+fn read(at: Range) -> Op {
+    Op::Read(vec![at])
+}
+
+#[test]
+fn all_ops_that_are_too_weak_are_in_one_finding() {
+    let (relaxed, release, acquire) = (Order::Relaxed, Order::Release, Order::Acquire);
+    // Strong accesses of scopes that do not cover both are an error of their own, so these are relaxed ones of the system
+    // between fences that are too narrow, and then the other way around.
+    let fences = |release_scope, signal_scope, wait_scope, acquire_scope| {
+        let tells = vec![
+            ("writes", write(DATA)),
+            ("release fence", Op::Fence(release, release_scope)),
+            ("signals", set(FLAG, relaxed, signal_scope)),
+        ];
+        let takes = vec![
+            ("waits", wait(FLAG, 1, relaxed, wait_scope)),
+            ("acquire fence", Op::Fence(acquire, acquire_scope)),
+            ("reads", read(DATA)),
+        ];
+        let report = in_turn(vec![tells, takes]);
+        let found = report.found.iter().map(|found| &found.finding).filter(|each| each.kind != Kind::NarrowAtomic);
+        let said: Vec<_> = found.map(|each| (each.kind, each.at.len(), each.help.clone())).collect();
+        assert_eq!(said.len(), 1, "{report}");
+        said[0].clone()
+    };
+    let (gpu, sys) = (Scope::Gpu, Scope::Sys);
+    let (kind, places, help) = fences(gpu, sys, sys, gpu);
+    assert_eq!((kind, places), (Kind::NarrowRelease, 6));
+    assert_eq!(
+        help,
+        "each of these is too weak: the fence before what tells of it (scope gpu), the fence after what sees it \
+         (scope gpu); release and acquire at scope sys"
+    );
+    let (kind, _, help) = fences(gpu, gpu, sys, sys);
+    assert_eq!(kind, Kind::NarrowRelease);
+    assert!(help.contains("of it (scope gpu), what tells of the first access (scope gpu); release"), "{help}");
+    let (kind, _, help) = fences(sys, sys, gpu, sys);
+    assert_eq!(kind, Kind::NarrowAcquire);
+    assert_eq!(
+        help,
+        "it reads too narrowly, and a fence after it acquires no more than it reads: scope sys covers both"
+    );
+    let (kind, _, help) = fences(sys, sys, sys, gpu);
+    assert_eq!(
+        (kind, help.as_str()),
+        (Kind::NarrowAcquire, "the fence after it acquires too narrowly: scope sys covers both")
+    );
+}
+
+#[test]
+fn a_signal_and_a_wait_that_are_both_relaxed_are_in_one_finding() {
+    let tells = vec![("writes", write(DATA)), ("signals", set(FLAG, Order::Relaxed, Scope::Sys))];
+    let takes = vec![("waits", wait(FLAG, 1, Order::Relaxed, Scope::Sys)), ("reads", read(DATA))];
+    let (kind, places, help) = only(vec![tells, takes]);
+    assert_eq!((kind, places), (Kind::MissingRelease, vec!["signals".to_owned(), "waits".into()]));
+    assert!(help.contains("the first access (no release), what sees it (no acquire); release and acquire"), "{help}");
+}
+
+#[test]
+fn of_several_that_add_the_one_that_tells_of_the_access_is_named() {
+    let adds = |site, order| vec![(site, add(FLAG, order))];
+    let mut first = vec![("writes", write(DATA))];
+    first.extend(adds("first adds", Order::Relaxed));
+    let last = vec![("waits", wait(FLAG, 3, Order::Acquire, Scope::Sys)), ("reads", read(DATA))];
+    let ranks = vec![first, adds("second adds", Order::Release), adds("third adds", Order::Release), last];
+    let (kind, places, _) = only(ranks);
+    assert_eq!((kind, places), (Kind::MissingRelease, vec!["first adds".to_owned(), "waits".into()]));
+}
+
+#[test]
+fn a_plain_read_is_a_look_at_a_flag() {
+    let (release, acquire, sys) = (Order::Release, Order::Acquire, Scope::Sys);
+    let tells = || vec![("tells", set(FLAG, release, sys))];
+    let goes = || vec![("goes", set(GO, release, sys))];
+    let starts = || vec![("starts", wait(GO, 1, acquire, sys))];
+    let reads = || vec![("reads", read(FLAG))];
+    for ranks in [
+        vec![[tells(), goes()].concat(), [starts(), reads()].concat()],
+        vec![[starts(), tells()].concat(), [reads(), goes()].concat()],
+    ] {
+        let report = in_turn(ranks);
+        assert!(report.found.is_empty(), "{report}");
+    }
+    let report = in_turn(vec![[tells(), goes()].concat(), starts()]);
+    assert_eq!(report.found.iter().map(|found| found.finding.kind).collect::<Vec<_>>(), [Kind::NeverWaited]);
+}
+
+#[test]
+fn a_race_of_one_kind_does_not_hide_one_of_another_kind_at_the_same_places() {
+    let (release, acquire, sys) = (Order::Release, Order::Acquire, Scope::Sys);
+    let ranks = vec![
+        // The wait of rank 2 ends with this signal, and the one of rank 1 comes later.
+        vec![("other signal", set(FLAG, release, sys))],
+        vec![("reads", read(DATA)), ("starts", wait(GO, 1, acquire, sys)), ("signals", set(FLAG, release, sys))],
+        vec![("waits", wait(FLAG, 1, acquire, sys)), ("writes", write(DATA)), ("goes", set(GO, Order::Relaxed, sys))],
+        vec![("reads", read(OTHER))],
+        vec![("writes", write(OTHER))],
+    ];
+    assert_eq!(kinds(&in_turn(ranks)), [Kind::WriteAfterRead, Kind::WrongEvent]);
+}
+
+#[test]
+fn barriers_of_all_ranks_are_no_events_of_the_program() {
+    // Each rank has a word for each other one; the data lie after these.
+    let word = |heap: u32, of: u32| Range { heap, start: 8 * u64::from(1 + of), bytes: 4 };
+    let meet = |me: u32, epoch: u64| -> Ops {
+        let others = || (0..3).filter(move |&rank| rank != me);
+        let tells = others().map(|rank| {
+            let strong = strong(word(rank, me), Order::Release, Scope::Sys);
+            ("barrier", Op::Signal(strong, Signal::Set(epoch)))
+        });
+        let waits = others().map(|rank| ("barrier", wait(word(me, rank), epoch, Order::Acquire, Scope::Sys)));
+        tells.chain(waits).collect()
+    };
+    let rank = |me, between: Ops| [meet(me, 1), between, meet(me, 2), meet(me, 3)].concat();
+    let ranks = vec![rank(0, vec![("writes", write(DATA))]), rank(1, vec![("reads", read(DATA))]), rank(2, vec![])];
+    for schedules in [Schedules::InTurn, Schedules::Random { seed: 1, executions: 50, changes: 3 }] {
+        let report = check(&Meeting(program(ranks.clone()), 64), &schedules, Limits::default());
+        assert!(kinds(&report).iter().all(|kind| [Kind::Race, Kind::WriteAfterRead].contains(kind)), "{report}");
+        assert!(!report.is_clean() && report.to_string().contains("one more barrier of all ranks"), "{report}");
+    }
+}
+
+#[test]
+fn deadlocks_of_packets_say_which_line_waits_for_what() {
+    let (first, second) = (LINES[0], LINES[1]);
+    let put = Op::PutPacket(vec![first], vec![7], 1);
+    let waits = Op::WaitPacket(LINES.to_vec(), 2);
+    let (kind, places, _) = {
+        let report = in_turn(vec![vec![("puts", put)], vec![("waits", waits)]]);
+        let finding = &report.found[0].finding;
+        (finding.kind, finding.at[0].what.clone(), ())
+    };
+    assert_eq!(kind, Kind::Deadlock);
+    assert_eq!(
+        places,
+        "waits for the packet of epoch 2 at 0x100 of rank 1's heap, sees epoch 1; put by rank 0 block 0 (puts); 1 more \
+         line has not come"
+    );
+    let clear = Op::PutFloats(vec![second], vec![[u64::MAX; 2]]);
+    let report = in_turn(vec![vec![("clears", clear)], vec![("waits", Op::WaitFloats(vec![second], 32))]]);
+    let what = &report.found[0].finding.at[0].what;
+    let wanted = "waits for the floats at 0x110 of rank 1's heap, sees it cleared; cleared by rank 0 block 0 (clears)";
+    assert_eq!(what, wanted);
+}
