@@ -18,6 +18,7 @@ use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyTuple};
 use spin::Trace;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use symm_abi::heap::TABLE_OFFSET;
 use symm_checker::allow::Allowances;
 use symm_checker::check::{Schedules, check, draw};
 use symm_checker::finding::Kind;
@@ -159,6 +160,10 @@ impl Program for Front {
         (0..self.ranks).collect()
     }
 
+    fn reserved(&self) -> u64 {
+        TABLE_OFFSET
+    }
+
     fn has_broken_off(&self) -> bool {
         self.error.borrow().is_some() || self.first.borrow().is_some()
     }
@@ -236,7 +241,7 @@ impl Running<'_> {
         let mut told = Batch::default();
         let mut changed = Vec::new();
         for region in regions {
-            let (address, bytes, heap, start, is_heap): (u64, u64, u32, u64, bool) = region.extract()?;
+            let (address, bytes, heap, start, is_heap, width): (u64, u64, u32, u64, bool, usize) = region.extract()?;
             let range = Range { heap, start, bytes };
             if is_heap {
                 self.memory.add_heap(address, range);
@@ -244,7 +249,7 @@ impl Running<'_> {
             }
             let is_new = !self.memory.knows(address, range);
             if is_new {
-                self.memory.add(address, range);
+                self.memory.add(address, range, width);
             }
             if is_new || heap < PRIVATE_HEAPS {
                 let op = Op::Alloc(range, true);

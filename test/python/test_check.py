@@ -98,6 +98,12 @@ def test_a_report_has_both_places_and_what_is_missing():
     assert re.search(r"  again: (seed=\d+, or )?replay='[\d .*]*'", text)
 
 
+def test_what_a_host_writes_is_whole_elements():
+    text = found()["filled_while_it_is_read"]["text"]
+    assert "rank 0, host: writes 32 bytes at element 0 of World.zeros" in text, text
+    assert " 1 bytes" not in text
+
+
 def test_a_deadlock_has_its_wait_graph():
     [finding] = found()["set_and_waited_for_as_a_sum"]["findings"]
     [place] = finding["places"]

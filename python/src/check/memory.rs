@@ -1,10 +1,10 @@
 //! The memory of an interpreted program: which addresses are whose, what is there, and what the host has changed.
 
 use std::collections::BTreeMap;
-use symm_checker::op::Range;
+use symm_checker::op::{PRIVATE, Range};
 
 /// Heaps from this number on are memory of one rank alone.
-pub const PRIVATE_HEAPS: u32 = 1 << 20;
+pub const PRIVATE_HEAPS: u32 = PRIVATE;
 
 /// Bytes that are compared at once.
 const PAGE: usize = 4096;
@@ -12,6 +12,8 @@ const PAGE: usize = 4096;
 /// A piece of memory that the checker knows.
 struct Region {
     range: Range,
+    /// Bytes of an element.
+    width: usize,
     /// What the checker has been told of.
     told: Vec<u8>,
 }
@@ -29,8 +31,8 @@ impl Memory {
         self.regions.get(&address).is_some_and(|region| region.range == range)
     }
 
-    /// Records these bytes, in place of others at these addresses.
-    pub fn add(&mut self, address: u64, range: Range) {
+    /// Records these bytes, of elements of this many, in place of others at these addresses.
+    pub fn add(&mut self, address: u64, range: Range, width: usize) {
         let end = address + range.bytes;
         let ends_after = |(start, region): &(&u64, &Region)| **start + region.range.bytes > address;
         let old: Vec<_> = self.regions.range(..end).rev().take_while(ends_after).map(|(&start, _)| start).collect();
@@ -42,7 +44,7 @@ impl Memory {
             // Something is there already, all of which is told.
             told = read(address, told.len()).iter().map(|byte| !byte).collect();
         }
-        self.regions.insert(address, Region { range, told });
+        self.regions.insert(address, Region { range, width: width.max(1), told });
     }
 
     /// A heap: what is in none of its pieces is an error of who accesses it.
@@ -73,26 +75,32 @@ impl Memory {
         }
     }
 
-    /// What the host has written since the checker was last told of this piece: ranges, and their bytes.
+    /// What the host has written since the checker was last told of this piece: ranges of whole elements, and their
+    /// bytes.
     pub fn changes(&mut self, address: u64) -> (Vec<Range>, Vec<u8>) {
         let Some(region) = self.regions.get_mut(&address) else { return Default::default() };
         // SAFETY: the program says that this memory is there; no other thread runs.
         let there = unsafe { std::slice::from_raw_parts(pointer(address).cast_const(), region.told.len()) };
         let (mut ranges, mut bytes): (Vec<Range>, Vec<u8>) = Default::default();
         let mut end = 0;
-        for (nth, (new, old)) in there.chunks(PAGE).zip(region.told.chunks_mut(PAGE)).enumerate() {
+        let (width, page) = (region.width, PAGE.next_multiple_of(region.width));
+        for (nth, (new, old)) in there.chunks(page).zip(region.told.chunks_mut(page)).enumerate() {
             // Most pages are as they were, and to see that takes a small part of a copy.
             if new == old {
                 continue;
             }
-            for at in (0..new.len()).filter(|&at| new[at] != old[at]) {
-                let offset = nth * PAGE + at;
+            let elements = new.chunks(width).zip(old.chunks(width)).enumerate();
+            for (at, (element, _)) in elements.filter(|(_, (new, old))| new != old) {
+                let (offset, size) = (nth * page + at * width, element.len() as u64);
                 match ranges.last_mut().filter(|_| offset == end) {
-                    Some(last) => last.bytes += 1,
-                    None => ranges.push(Range { start: region.range.start + offset as u64, bytes: 1, ..region.range }),
+                    Some(last) => last.bytes += size,
+                    None => {
+                        let start = region.range.start + offset as u64;
+                        ranges.push(Range { start, bytes: size, ..region.range });
+                    }
                 }
-                end = offset + 1;
-                bytes.push(new[at]);
+                end = offset + element.len();
+                bytes.extend(element);
             }
             old.copy_from_slice(new);
         }

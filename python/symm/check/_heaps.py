@@ -57,6 +57,8 @@ class Runs(list):
         self.epochs: dict[tuple, int] = {}
         # Of each rank the pieces of memory of its own: where they are for the checker, and their names.
         self.private: dict[int, dict] = {}
+        # Of these pieces, by heap and place, how many bytes an element has.
+        self.widths: dict[tuple[int, int], int] = {}
 
     def join(self, task, size):
         """The place of a task's rank in its next world."""
@@ -159,13 +161,28 @@ class Rank:
         self.barrier(place)
 
 
+def with_width(task, region):
+    """A piece of memory, and how many bytes an element of its tensor has."""
+    _, _, heap, start, is_heap = region
+    runs = task.execution.runs
+    width = runs.widths.get((heap, start), 1)
+    if heap < PRIVATE_HEAPS and not is_heap and (world := runs[heap // runs.heaps.ranks].world) is not None:
+        _, width, *_ = world._made_at.get(start, (0, width))
+    return *region, width
+
+
 def private(task, tensors):
-    """The pieces of memory of a rank's own tensors that a kernel gets: names of arguments, addresses, sizes."""
+    """The pieces of memory of a rank's own tensors that a kernel gets: names of arguments, addresses, sizes, and how
+    many bytes an element has.
+    """
     known = task.execution.runs.private.setdefault(task.rank, {})
     found = []
-    for name, address, size in tensors:
+    heap = PRIVATE_HEAPS + task.rank
+    for name, address, size, width in tensors:
         if (address, size) not in known:
             end = max((start + known_size for (_, known_size), (start, _) in known.items()), default=0)
             known[address, size] = -(-end // ALIGN) * ALIGN, name
-        found.append((address, size, PRIVATE_HEAPS + task.rank, known[address, size][0], False))
+        start, _ = known[address, size]
+        task.execution.runs.widths[heap, start] = width
+        found.append((address, size, heap, start, False))
     return found

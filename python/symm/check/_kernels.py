@@ -127,7 +127,7 @@ def _body(fn, args):
 
 
 def _tensors(task, given):
-    """The tensors among arguments that are not on a heap: their names, addresses and sizes."""
+    """The tensors among arguments that are not on a heap: their names, addresses, sizes and elements' bytes."""
     heaps = [(base, run.size) for run in task.execution.runs for base in run.bases]
     found = {}
 
@@ -141,11 +141,11 @@ def _tensors(task, given):
             storage = value.untyped_storage()
             address, size = storage.data_ptr(), storage.nbytes()
             if size and not any(base <= address < base + extent for base, extent in heaps):
-                found.setdefault((address, size), name)
+                found.setdefault((address, size), (name, value.element_size()))
 
     for name, value in given.items():
         look(name, value)
-    return [(name, *piece) for piece, name in found.items()]
+    return [(name, *piece, width) for piece, (name, width) in found.items()]
 
 
 def create_masked_load(self, ptrs, mask, other, *policy, **named):

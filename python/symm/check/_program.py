@@ -14,7 +14,7 @@ from typing import Any
 from .. import _open
 from ..errors import ArgumentError, CheckError
 from . import _place
-from ._heaps import Heaps, Rank
+from ._heaps import Heaps, Rank, with_width
 
 # How long imports of one statement may take, in seconds.
 IMPORTS = 120.0
@@ -172,7 +172,7 @@ class Task:
         state = _place.fingerprint(Task._run.__code__) if self.asks else None
         host = None
         if self.kernel is None:
-            host, self.regions = (site, self.regions), []
+            host, self.regions = (site, [with_width(self, region) for region in self.regions]), []
         self.said = said, state, host
         self.execution.back.release()
         self.turn.acquire()

@@ -197,7 +197,8 @@ def _where(place):
 
 
 def _finding(said, program):
-    said["help"] = said["help"].replace("symm.barrier_all", "world.barrier()")
+    help = said["help"].replace("symm.barrier_all", "world.barrier()")
+    said["help"] = help.replace("(symm.barrier)", "(barrier of symm.triton)")
     return Finding(places=tuple(_place(place, program) for place in said.pop("places")), **said)
 
 

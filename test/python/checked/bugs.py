@@ -26,6 +26,12 @@ def case(kernel=None, *, grid=(1,), calls=1, **options):
     return kernel
 
 
+def host(program):
+    """A function of the World is a case."""
+    CASES[program.__name__] = program, {}
+    return program
+
+
 # finds:
 @case
 @triton.jit
@@ -373,3 +379,20 @@ def atomics_of_all_ranks(world, box, flag):
     if st.rank(world) == 0:
         assert tl.sum(tl.load(box + tl.arange(0, 4))) == 4 * st.num_ranks(world)
         assert tl.load(box + 8) == st.num_ranks(world) - 1
+
+
+@triton.jit
+def look_at(world, box):
+    if st.rank(world) == 1:
+        tl.store(box + 16 + tl.arange(0, 8), st.load(world, box + tl.arange(0, 8), 0))
+
+
+# finds: write-after-read race
+@host
+def filled_while_it_is_read(world):
+    box = world.zeros(64, dtype=torch.int32)
+    world.barrier()
+    look_at[(1,)](world, box)
+    if world.get_rank() == 0:
+        box[:8].fill_(7)
+    look_at[(1,)](world, box)
