@@ -15,7 +15,11 @@ struct Node {
     choice: Choice,
     ways: usize,
     op: Op,
+    /// Whether it has written: an update that changes nothing has not.
+    writes: bool,
     enabled: Vec<TaskId>,
+    /// The tasks that would find again what they have found, and are taken to wait.
+    retrying: Vec<TaskId>,
     /// The tasks to try here, and those that were tried in all ways.
     to_try: BTreeSet<TaskId>,
     tried: BTreeSet<TaskId>,
@@ -52,6 +56,7 @@ impl<'p> Search<'p> {
     /// The next execution, while the search is not over. `None`: it would have repeated another one, and was given up.
     pub fn next(&mut self) -> Option<Executed> {
         let mut run = Run::new(self.program, self.limits);
+        run.await_changes();
         let known = self.nodes.len().saturating_sub(1);
         for depth in 0..self.nodes.len() {
             self.step(&mut run, depth, depth >= known);
@@ -60,6 +65,10 @@ impl<'p> Search<'p> {
         while !run.is_at_limit() {
             let enabled = run.enabled();
             if enabled.is_empty() {
+                // Who would find the same again may give up at last.
+                if run.insist() {
+                    continue;
+                }
                 break;
             }
             let asleep = self.asleep(&run);
@@ -73,6 +82,8 @@ impl<'p> Search<'p> {
                 choice: Choice { task, way: 0 },
                 ways: first.ways,
                 op,
+                writes: false,
+                retrying: run.retrying(),
                 enabled: enabled.iter().map(|each| each.task).collect(),
                 to_try: BTreeSet::from([task]),
                 tried: BTreeSet::new(),
@@ -93,11 +104,13 @@ impl<'p> Search<'p> {
     fn step(&mut self, run: &mut Run, depth: usize, is_new: bool) {
         if is_new {
             let node = &self.nodes[depth];
-            let (task, op) = (node.choice.task, node.op.clone());
+            let (Choice { task, way }, op) = (node.choice, node.op.clone());
+            let writes = run.machine.may_write(task, &op, Some(way));
+            self.nodes[depth].writes = writes;
             if let Some(enabled) = run.enabled().iter().find(|each| each.task == task) {
                 self.nodes[depth].ways = enabled.ways;
             }
-            let mut before = self.order(depth, task, &op);
+            let mut before = self.order(depth, task, &op, writes);
             let event = before.tick(task);
             self.nodes[depth].event = event;
             self.nodes[depth].before = before;
@@ -106,7 +119,7 @@ impl<'p> Search<'p> {
     }
 
     /// The steps before `depth` that a task's op comes after; where it could have come before one, that is to be tried.
-    fn order(&mut self, depth: usize, task: TaskId, op: &Op) -> Clock {
+    fn order(&mut self, depth: usize, task: TaskId, op: &Op, writes: bool) -> Clock {
         let last = self.nodes[..depth].iter().rev().find(|node| node.choice.task == task);
         let own = last.map_or_else(Clock::default, |node| node.before.clone());
         let mut order = own.clone();
@@ -121,8 +134,10 @@ impl<'p> Search<'p> {
             }
             if makes_way(&node.op, op, node.choice.task, task) {
                 order.join(&node.before);
-            } else if depend(&node.op, op) {
-                if node.enabled.contains(&task) {
+            } else if depend((&node.op, node.writes), (op, writes)) {
+                if node.retrying.contains(&task) {
+                    // It would have found there what it has found before.
+                } else if node.enabled.contains(&task) {
                     node.to_try.insert(task);
                 } else {
                     node.to_try.extend(&node.enabled);
@@ -137,7 +152,8 @@ impl<'p> Search<'p> {
     fn blocked(&mut self, run: &Run) {
         for task in 0..run.pending.len() {
             if let Some(op) = run.op(task).cloned() {
-                self.order(self.nodes.len(), task, &op);
+                let writes = run.machine.may_write(task, &op, None);
+                self.order(self.nodes.len(), task, &op, writes);
             }
         }
     }
@@ -145,8 +161,10 @@ impl<'p> Search<'p> {
     /// After the last node, the tasks that need not be tried: what they do was tried before it, and commutes with it.
     fn asleep(&self, run: &Run) -> BTreeSet<TaskId> {
         let Some(node) = self.nodes.last() else { return BTreeSet::new() };
-        let commutes =
-            |&&task: &&TaskId| task != node.choice.task && run.op(task).is_some_and(|op| !depend(op, &node.op));
+        // What a task does next writes what it would have written before a step that has not written.
+        let writes = |task: TaskId, op: &Op| run.machine.may_write(task, op, None);
+        let is_free = |task: TaskId, op: &Op| !depend((op, writes(task, op)), (&node.op, node.writes));
+        let commutes = |&&task: &&TaskId| task != node.choice.task && run.op(task).is_some_and(|op| is_free(task, op));
         node.asleep.iter().chain(&node.tried).filter(commutes).copied().collect()
     }
 
@@ -193,16 +211,15 @@ fn makes_way(earlier: &Op, later: &Op, by: TaskId, task: TaskId) -> bool {
     }
 }
 
-/// Whether two ops of two tasks do not commute: they touch a byte in common, and one writes it.
-fn depend(one: &Op, other: &Op) -> bool {
+/// Whether two ops of two tasks do not commute: they touch a byte in common, and one writes it, as is said of each.
+fn depend((one, one_writes): (&Op, bool), (other, other_writes): (&Op, bool)) -> bool {
     if let (Op::Alloc(one, _), Op::Alloc(other, _)) = (one, other)
         && one == other
     {
         // The second one finds the memory there.
         return false;
     }
-    let (one, one_writes) = touched(one);
-    let (other, other_writes) = touched(other);
+    let ((one, _), (other, _)) = (touched(one), touched(other));
     (one_writes || other_writes) && one.iter().any(|a| other.iter().any(|b| a.overlaps(*b)))
 }
 

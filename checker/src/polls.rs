@@ -138,6 +138,21 @@ impl Polls {
         self.seen[..self.count()].iter().any(|seen| seen.site == site && polled(op, &answers(seen)) == Some(seen.range))
     }
 
+    /// Whether memory has at all places what was found there last.
+    pub fn find_the_same(&self, bytes: impl Fn(Range) -> Vec<u8>) -> bool {
+        let is_there = |seen: &Seen| {
+            let there = bytes(seen.range);
+            seen.bytes.to_le_bytes().starts_with(&there)
+        };
+        self.count() > 0 && self.seen[..self.count()].iter().all(is_there)
+    }
+
+    /// What was found at a place last, as a word.
+    pub fn found_at(&self, place: Range) -> Option<u64> {
+        let seen = self.seen[..self.count()].iter().rfind(|seen| seen.range == place)?;
+        Some(crate::machine::word(&seen.bytes.to_le_bytes()))
+    }
+
     /// The places that it reads.
     pub fn places(&self) -> Vec<Range> {
         self.seen[..self.count()].iter().map(|seen| seen.range).collect()

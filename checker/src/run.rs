@@ -1,6 +1,7 @@
 //! One execution of a program: its tasks, one step after the other.
 
 mod outcome;
+mod retries;
 
 use crate::ahead::{Ahead, Sides, watch};
 use crate::explore::touched;
@@ -13,6 +14,7 @@ use crate::polls::Polls;
 use crate::schedule::{Choice, Schedule};
 use crate::task::{Task, TaskId};
 use crate::trace::Trace;
+use retries::Retries;
 use std::collections::BTreeSet;
 
 /// A program that can be executed again and again: with the same answers its tasks do the same.
@@ -131,6 +133,7 @@ pub struct Run<'p> {
     limits: Limits,
     parked: Parked,
     polls: Vec<Polls>,
+    retries: Retries,
     pages: Pages,
     /// What was done, if it is to be drawn.
     trace: Option<Trace>,
@@ -157,6 +160,7 @@ impl<'p> Run<'p> {
             limits,
             parked,
             polls,
+            retries: Retries::default(),
             pages,
             trace,
         };
@@ -242,6 +246,9 @@ impl<'p> Run<'p> {
             return 0;
         }
         self.watch_polls(task);
+        if self.is_retrying(task) {
+            return 0;
+        }
         let Some((op, _)) = &self.pending[task] else { return 0 };
         let is_vain = self.polls[task].vain.as_ref();
         let ways = if is_vain.is_some() || !self.fitting()(self.machine.tasks()[task]) {
@@ -249,6 +256,7 @@ impl<'p> Run<'p> {
         } else {
             self.machine.ways(task, op)
         };
+        let ways = if ways > 1 && self.finds_the_same(task) { 1 } else { ways };
         if ways == 0 {
             self.parked.park(task, op, is_vain.map_or(&[], |(ranges, _)| ranges));
         }
@@ -356,6 +364,7 @@ impl<'p> Run<'p> {
         if self.polls[choice.task].note(&op, site, choice.way, &answer, self.limits.polls) {
             watch(&mut self.polls[choice.task], &self.machine);
         }
+        self.note_retry(choice.task);
         if let Op::Launch(others) = op {
             is_alone = false;
             for &other in others.iter() {

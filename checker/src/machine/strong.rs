@@ -3,10 +3,11 @@
 use super::{Head, History, Machine, bytes_of, reaches, read_order, word};
 use crate::clock::Epoch;
 use crate::diagnose::Waited;
+use crate::explore::touched;
 use crate::finding::Kind;
 use crate::history::{Part, Written};
 use crate::missed::{Miss, Unacquired};
-use crate::op::{Answer, Range, Signal, Site, Strong, Until, Update, holds};
+use crate::op::{Answer, Op, Range, Signal, Site, Strong, Until, Update, holds};
 use crate::task::TaskId;
 use std::collections::btree_map::Entry;
 use std::rc::Rc;
@@ -69,6 +70,21 @@ impl Machine {
             }
         }
         ways
+    }
+
+    /// Whether an op may write in one of its ways: an update that changes nothing is a load.
+    pub(crate) fn may_write(&self, task: TaskId, op: &Op, way: Option<usize>) -> bool {
+        let Op::Atomic(strong, update) = op else { return touched(op).1 };
+        let ways = self.atomic_ways(task, *strong, *update);
+        let mut of = ways.iter().enumerate().filter(|(nth, _)| way.is_none_or(|way| way == *nth));
+        of.any(|(_, each)| matches!(each, Way::Write(_)))
+    }
+
+    /// What an atomic finds in each of its ways where it changes nothing.
+    pub(crate) fn unchanged(&self, task: TaskId, strong: Strong, update: Update) -> impl Iterator<Item = u64> {
+        let value = move |index: usize| self.cells.get(&strong.at).map_or(0, |history| history.all()[index].value);
+        let each = move |way| if let Way::Read(index) = way { Some(value(index)) } else { None };
+        self.atomic_ways(task, strong, update).into_iter().filter_map(each)
     }
 
     /// Which values a wait may end with; `None` is that it gives up, which it does only where it may see another value.

@@ -4,6 +4,8 @@
 // RUN: not symm-check %s --ranks 2 --entry vain --seed 3 | FileCheck %s --check-prefix=VAIN
 // RUN: not symm-check %s --ranks 2 --entry vain --exhaustive --executions 4 | FileCheck %s --check-prefix=VAIN
 // RUN: not symm-check %s --ranks 2 --entry locked | FileCheck %s --check-prefix=LOCKED
+// RUN: symm-check %s --ranks 2 --entry counted --exhaustive | FileCheck %s --check-prefix=COUNTED
+// RUN: symm-check %s --ranks 3 --entry counted --exhaustive | FileCheck %s --check-prefix=COUNTED
 // RUN: symm-check %s --ranks 2 --entry right | FileCheck %s --check-prefix=RIGHT
 // RUN: not symm-check %s --ranks 2 --entry right --steps 15 | FileCheck %s --check-prefix=SHORT
 // RUN: not symm-check %s --ranks 2 --entry right --steps 15 --json | FileCheck %s --check-prefix=JSON
@@ -19,6 +21,9 @@
 // LOCKED: note: rank {{[01]}} block 0 thread {{[01]}}: polls {{.*}} of rank 0's heap in vain, sees 1
 // LOCKED: symm-check: 1 error
 // LOCKED-NOT: given up
+
+// Who tries to take a lock again waits until the lock changes, so there are few executions.
+// COUNTED: symm-check: nothing found; {{[0-9]+}} executions tried; there are no others that differ
 
 // RIGHT: symm-check: nothing found
 // SHORT: symm-check: nothing found; 1 execution tried; 1 given up after --steps 15, and nothing is known of what comes later
@@ -51,6 +56,25 @@ module attributes {gpu.container_module} {
       gpu.return
     }
 
+    // Takes a lock, counts on rank 0, and gives it back.
+    gpu.func @count(%ctx: !symm.ctx, %lock: !word, %count: !word) kernel {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      scf.while : () -> () {
+        %was = symm.atomic_cas %ctx, %lock[%c0], %zero, %one, %zero sem acquire : !word, i32
+        %busy = arith.cmpi ne, %was, %zero : i32
+        scf.condition(%busy)
+      } do {
+        scf.yield
+      }
+      %old = symm.remote_load %ctx, %count[%c0], %zero : !word -> i32
+      %new = arith.addi %old, %one : i32
+      symm.remote_store %ctx, %count[%c0], %new, %zero : !word, i32
+      %was = symm.atomic_rmw xchg %ctx, %lock[%c0], %zero, %zero sem release : !word, i32
+      gpu.return
+    }
+
     // Takes a lock and does not give it back.
     gpu.func @lock(%ctx: !symm.ctx, %lock: !word) kernel {
       %c0 = arith.constant 0 : index
@@ -65,6 +89,15 @@ module attributes {gpu.container_module} {
       }
       gpu.return
     }
+  }
+
+  func.func @counted(%ctx: !symm.ctx) {
+    %c1 = arith.constant 1 : index
+    %lock = symm.alloc %ctx : !word
+    %count = symm.alloc %ctx : !word
+    gpu.launch_func @kernels::@count blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+      args(%ctx : !symm.ctx, %lock : !word, %count : !word)
+    return
   }
 
   func.func @locked(%ctx: !symm.ctx) {
