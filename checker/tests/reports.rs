@@ -91,8 +91,7 @@ fn read(at: Range) -> Op {
 #[test]
 fn all_ops_that_are_too_weak_are_in_one_finding() {
     let (relaxed, release, acquire) = (Order::Relaxed, Order::Release, Order::Acquire);
-    // Strong accesses of scopes that do not cover both are an error of their own, so these are relaxed ones of the system
-    // between fences that are too narrow, and then the other way around.
+    // A signal or a wait whose scope does not cover both is a narrow-atomic, too.
     let fences = |release_scope, signal_scope, wait_scope, acquire_scope| {
         let tells = vec![
             ("writes", write(DATA)),

@@ -9,8 +9,7 @@ use crate::task::{Scope, TaskId};
 use std::rc::Rc;
 use symm_abi::WORD_BYTES;
 
-/// The most races of two places in the program that are kept, and of two tasks there: what is wrong may be another thing
-/// in each of them.
+/// The most races of two places in the program that are kept, and of two tasks there: each may be of another kind.
 const MOST_ALIKE: usize = 12;
 const MOST_OF_TASKS: usize = 2;
 

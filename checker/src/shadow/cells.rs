@@ -7,8 +7,8 @@ use crate::op::Range;
 use std::cell::Cell as Shared;
 use std::rc::Rc;
 
-/// The accesses of a cell, oldest first, as far as there is room for them. Where there are more, the last one and, before
-/// it, the number of a cell with the others.
+/// The accesses of a cell, oldest first, as far as there is room for them. Where there are more, the number of a cell
+/// with the others, and the last one.
 pub(crate) type Cell = [Entry; 2];
 pub(super) const EMPTY: Cell = [Entry::NONE; 2];
 
