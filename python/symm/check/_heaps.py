@@ -13,6 +13,8 @@ from ..errors import ArgumentError, HeapExhaustedError, MismatchError
 ALIGN = 256
 # Linux's MAP_NORESERVE, which Python has a name for since 3.11.
 NO_RESERVE = 0x4000
+# Added to the number of a run, the checker's number of its barriers on devices.
+DEVICE = 1 << 32
 
 
 class Heaps:
@@ -59,6 +61,7 @@ class Runs(list):
         self.private: dict[int, dict] = {}
         # Of these pieces, by heap and place, how many bytes an element has.
         self.widths: dict[tuple[int, int], int] = {}
+        self.hosts_ended: set[int] = set()
 
     def join(self, task, size):
         """The place of a task's rank in its next world."""
@@ -71,7 +74,16 @@ class Runs(list):
         for rank, base in enumerate(run.bases):
             # Flags of barriers are before the table.
             task.regions += [(base, run.size, run.heap(rank), 0, True), (base, TABLE_OFFSET, run.heap(rank), 0, False)]
+        run.called[task.rank] = 0
         return Rank(run, task)
+
+    def ended(self, rank):
+        """A rank's host has come to its end. When all have, they have made the same calls."""
+        self.hosts_ended.add(rank)
+        if len(self.hosts_ended) < self.heaps.ranks:
+            return
+        for run in self:
+            run.check_end()
 
 
 class Run:
@@ -82,6 +94,9 @@ class Run:
         self.maps, self.bases = heaps.of(number, size)
         self.allocations: list[tuple] = []
         self.end = RESERVED_BYTES
+        # What all ranks call, in the order of whoever was first, with that rank and its place; how many each has made.
+        self.calls: list[tuple[str, int, str]] = []
+        self.called: dict[int, int] = {}
         self.messages: dict[int, bytes] = {}
         # The World of one of its ranks, which names its tensors.
         self.world: Any = None
@@ -89,6 +104,28 @@ class Run:
     def heap(self, rank):
         """The checker's number of a rank's heap."""
         return self.number * self.ranks + rank
+
+    def call(self, rank, what, place):
+        """Notes a rank's next call of those that all ranks make, in one order."""
+        nth = self.called[rank]
+        self.called[rank] += 1
+        if nth == len(self.calls):
+            self.calls.append((what, rank, place))
+        known, who, where = self.calls[nth]
+        if known != what:
+            told = f"\n  rank {who} at {where}: {known}\n  rank {rank} at {place}: {what}"
+            raise MismatchError(f"ranks call different things: all call the same ones, in the same order{told}")
+
+    def check_end(self):
+        """An error if a rank has made fewer calls than another one."""
+        for rank in range(self.ranks):
+            nth = self.called.get(rank, 0)
+            if rank not in self.called:
+                raise MismatchError(f"rank {rank} has come to its end without a call of symm.init, which others made")
+            if nth < len(self.calls):
+                what, who, where = self.calls[nth]
+                told = f"\n  rank {who} at {where}: {what}\n  rank {rank} has come to its end"
+                raise MismatchError(f"ranks call different things: all call the same ones, in the same order{told}")
 
 
 class Rank:
@@ -124,7 +161,7 @@ class Rank:
 
     def alloc(self, size, call, place):
         run, nth = self._run, self._allocated
-        self._allocated += 1
+        run.call(self.rank, "makes a tensor", place)
         run.world = next((world for world in _open.worlds if world.rank is self), run.world)
         if nth == len(run.allocations):
             offset = run.end
@@ -132,6 +169,7 @@ class Rank:
                 raise HeapExhaustedError(f"{call}: {size} bytes, and the heap has {run.size - offset} left")
             run.end = -(-(offset + size) // ALIGN) * ALIGN
             run.allocations.append((offset, size, call, place, self.rank))
+        self._allocated += 1
         offset, known, said, where, who = run.allocations[nth]
         if (known, said) != (size, call):
             told = f"\n  rank {who} at {where}: {said}\n  rank {self.rank} at {place}: {call}"
@@ -142,23 +180,30 @@ class Rank:
         return run.bases[self.rank] + offset
 
     def free(self, address, place):
-        pass
+        self._run.call(self.rank, f"frees what is at heap+{address - self.heap_bases[self.rank]:#x}", place)
 
     def barrier(self, place, call="World.barrier"):
-        self._task.ask(("barrier", self._run.number, self.num_ranks))
+        self._run.call(self.rank, call, place)
+        self._meet()
 
     def stream_barrier(self, stream, place):
-        self.barrier(place)
+        # Hosts need not come to it in the order of their other calls.
+        self._meet(DEVICE)
+
+    def _meet(self, kind=0):
+        self._task.ask(("barrier", kind + self._run.number, self.num_ranks))
 
     def broadcast(self, root, data, call, place):
+        self._run.call(self.rank, f"a broadcast from rank {root}", place)
         number, self._told = self._told, self._told + 1
         if root == self.rank:
             self._run.messages[number] = data
-        self.barrier(place)
+        self._meet()
         return self._run.messages[number]
 
     def leave(self, place):
-        self.barrier(place)
+        self._run.call(self.rank, "World.close", place)
+        self._meet()
 
 
 def with_width(task, region):

@@ -195,6 +195,7 @@ class Task:
             if not self.execution.over:
                 self._enter()
                 self.body(self)
+                self._check_end()
         except Stop:
             pass
         except SystemExit as left:
@@ -203,6 +204,8 @@ class Task:
                 ended = RuntimeError(f"the program ends with status {left.code}")
                 ended.__cause__ = left
                 self._fail(ended)
+            else:
+                self._end_early()
         except BaseException as error:
             self._fail(error)
         finally:
@@ -210,6 +213,17 @@ class Task:
             if not self.has_ended:
                 self.has_ended = True
                 self.execution.back.release()
+
+    def _check_end(self):
+        """A host that ends has made the same calls as the others."""
+        if self.kernel is None and not self.execution.over:
+            self.execution.runs.ended(self.rank)
+
+    def _end_early(self):
+        try:
+            self._check_end()
+        except Exception as error:
+            self._fail(error)
 
     def _fail(self, error):
         """A failed assertion is found by the checker; all else ends the check."""

@@ -249,6 +249,43 @@ def test_exceptions_are_the_programs():
         small(lambda world: world.zeros(1 << 24, dtype=torch.int64))
 
 
+@pytest.mark.parametrize("options", [{}, {"exhaustive": True}, {"seed": 3}])
+def test_ranks_that_call_different_things(options):
+    def check(program, *said):
+        with pytest.raises(symm.MismatchError) as raised:
+            symm.check(program, heap_size=1 << 24, **options)
+        text = str(raised.value)
+        assert text.startswith("ranks call different things: all call the same ones, in the same order")
+        assert all(each in text for each in said), text
+
+    def in_another_order(world):
+        if world.get_rank() == 0:
+            world.zeros(4, dtype=torch.int32)
+            world.barrier()
+        else:
+            world.barrier()
+            world.zeros(4, dtype=torch.int32)
+
+    def fewer(world):
+        world.zeros(4, dtype=torch.int32)
+        if world.get_rank() == 0:
+            world.zeros(8, dtype=torch.int32)
+
+    def another_root(world):
+        world.broadcast(1, world.get_rank())
+
+    def leaves_early(world):
+        world.barrier()
+        if world.get_rank() == 1:
+            sys.exit()
+        world.zeros(4, dtype=torch.int32)
+
+    check(in_another_order, ": makes a tensor", ": World.barrier")
+    check(fewer, ": makes a tensor", "rank 1 has come to its end")
+    check(another_root, "a broadcast from rank 0", "a broadcast from rank 1")
+    check(leaves_early, ": makes a tensor", "rank 1 has come to its end")
+
+
 def test_an_exception_while_another_rank_launches():
     def program(world):
         box = world.zeros(16, dtype=torch.int32)
