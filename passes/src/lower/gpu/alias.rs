@@ -7,9 +7,10 @@
 
 use crate::analysis::acquires::may_order;
 use crate::ir::structure::FUNCTIONS;
-use crate::ir::{blocks, context, enclosing, is_call, name, operations, select, set_attribute};
+use crate::ir::{blocks, context, is_call, name, operations, select, set_attribute};
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute};
 use melior::ir::{Attribute, OperationRef, operation::OperationLike};
+use std::collections::HashSet;
 use symm_dialect::diagnostic::{Severity, report};
 use symm_dialect::ops::SymmOp;
 use symm_dialect::symbol::symbol;
@@ -21,13 +22,15 @@ const ARGUMENTS: &str = "arg_attrs";
 /// Drops `llvm.noalias` from the arguments of every function of a `gpu.module` that may acquire or release.
 pub fn drop_where_ordered<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
     let mut functions = operations(blocks(module)[0]);
-    functions.retain(|op| FUNCTIONS.contains(&name(*op)));
-    if !functions.iter().any(|function| holds(*function, is_ordered)) {
+    functions.retain(|op| FUNCTIONS.contains(&name(*op)) && !blocks(*op).is_empty());
+    // What calls of these do is seen in them.
+    let own: HashSet<String> = functions.iter().filter_map(|op| symbol(*op)).collect();
+    if !functions.iter().any(|function| holds(*function, |op| is_ordered(op, &own))) {
         return;
     }
     for function in functions {
         // A function that is called may do so too.
-        if function.has_attribute(ARGUMENTS) && holds(function, |op| is_ordered(op) || is_call(op)) {
+        if function.has_attribute(ARGUMENTS) && holds(function, |op| is_call(op) || is_ordered(op, &own)) {
             drop_from(function);
         }
     }
@@ -37,21 +40,17 @@ fn holds<'c: 'a, 'a>(root: OperationRef<'c, 'a>, what: impl Fn(OperationRef<'c, 
     !select(root, |op| what(op).then_some(())).is_empty()
 }
 
-fn is_ordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+/// Whether an op may acquire or release; `own` are the functions that are looked at themselves.
+fn is_ordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>, own: &HashSet<String>) -> bool {
     match SymmOp::cast(op) {
         // A packet that is polled is written by a peer, too.
         Some(op) => op.orders() || op.polls(),
-        None if is_call(op) => !calls_its_own(op),
+        None if is_call(op) => {
+            let callee = op.attribute("callee").ok().and_then(text::symbol);
+            callee.is_none_or(|callee| !own.contains(&callee))
+        }
         None => !FUNCTIONS.contains(&name(op)) && may_order(op),
     }
-}
-
-/// Whether a call is of a function of its `gpu.module`, which is looked at there.
-fn calls_its_own<'c: 'a, 'a>(call: OperationRef<'c, 'a>) -> bool {
-    let callee = call.attribute("callee").ok().and_then(text::symbol);
-    let Some((module, callee)) = enclosing(call, &["gpu.module"]).zip(callee) else { return false };
-    let mut functions = operations(blocks(module)[0]).into_iter();
-    functions.any(|function| symbol(function).as_ref() == Some(&callee) && !blocks(function).is_empty())
 }
 
 fn drop_from<'c: 'a, 'a>(function: OperationRef<'c, 'a>) {
