@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._agreement import lines, told
+from ._device import place
 from ._open import worlds
 from ._trace_picture import Picture, events_of
 from .errors import ArgumentError, SymmWarning, UnsupportedError
@@ -65,8 +66,10 @@ class trace:
             self._part().unlink()
         except OSError as error:
             refused = f"cannot write {self.path}: {error}"
+        if self.path.is_dir():
+            refused = f"path must be the name of a file, and {self.path} is a folder"
         self._agree(refused)
-        self.world.barrier()
+        self._meet("symm.trace")
         self._recording, self._recorded = recorder.installed(), recorder
         self._recording.__enter__()
         trace._is_open = self.world.is_traced = True
@@ -95,13 +98,21 @@ class trace:
                 trace._last = self.path
                 self._leave_part()
             if kind is None:
-                self.world.barrier()
+                self._meet("the end of symm.trace")
                 meets = True
         finally:
             if not meets or self.world.get_rank() == 0:
                 self._write()
         if meets:
-            self.world.barrier()
+            self._meet("the end of symm.trace")
+
+    def _meet(self, call: str) -> None:
+        """All ranks meet in this call, and in no barrier of the user's."""
+        here = place()
+        self.world._synchronize()
+        self.world.check()
+        with self.world._meeting(call, here):
+            self.world.rank.barrier(here, call)
 
     def _leave_part(self) -> None:
         """Writes what this rank has recorded, for the one that makes a file of all."""

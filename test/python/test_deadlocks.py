@@ -107,3 +107,18 @@ def test_who_leaves_a_world_keeps_nobody_waiting_in_another(case, how):
 def test_a_slow_rank_of_two_worlds_is_no_deadlock():
     for output, status in outputs(start("jams.py", 3, CASE="slow")):
         assert status == 0, output
+
+
+TRACES = {
+    "folder": (0, ""),
+    "closes": (0, ""),
+    "waits": (1, f"{SAID}\n  rank 0: the end of symm.trace at "),
+    "barrier": (1, "\n  rank 0: the end of symm.trace at "),
+}
+
+
+@pytest.mark.parametrize(("case", "ends"), TRACES.items())
+def test_the_end_of_a_trace(case, ends, tmp_path):
+    status, said = ends
+    for output, ended in outputs(start("trace_ends.py", 2, CASE=case, FOLDER=str(tmp_path))):
+        assert ended == status and said in output, output
