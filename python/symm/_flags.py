@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from triton.language import core as tl
 
@@ -116,7 +116,7 @@ def wait_any(
 
 class Waited(NamedTuple):
     """What a wait for several flags waits for. `missing`, of what it has found, says which flags are not there; `any`:
-    one of them is enough; `deadline` is its record and the attributes that go with it.
+    one of them is enough; `deadline` is its record and the attributes that go with it; `mask` may be None.
     """
 
     flags: tl.tensor
@@ -125,6 +125,7 @@ class Waited(NamedTuple):
     any: bool
     missing: Callable
     deadline: tuple
+    mask: Any
 
 
 def _wait(emit, ctx, asked, order, every):
@@ -151,7 +152,7 @@ def _wait(emit, ctx, asked, order, every):
         return is_missing if mask is None else emit.semantic.and_(is_missing, mask)
 
     comparison = choice(compare, "compare", Comparison) or "ge"
-    waited = Waited(flags, value, comparison, not every, missing, deadline)
+    waited = Waited(flags, value, comparison, not every, missing, deadline, mask)
     return emit.until(look, flags.type.with_element_ty(flags.type.scalar.element_ty), ctx, waited)
 
 

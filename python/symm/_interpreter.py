@@ -32,6 +32,7 @@ from ._interpreter_deadline import Clock, timed_out
 from ._interpreter_memory import bits, check_lines, contiguous, everywhere, from_packets, integer, like, load, store
 from ._operands import Operands, complaint
 from ._symm import DEADLINE_OFFSET, MAX_RANKS, TABLE_HEADER_WORDS
+from ._timeouts import barrier_text
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
 
 
@@ -240,8 +241,9 @@ class Effects:
                     seen = int(load(flag, None).data.item())
                     if clock.tag:
                         return clock.give_up(asked[0], value, seen)
-                    place = world.flag_at(asked[0] - words[TABLE_HEADER_WORDS + words[0]])
-                    text = f"{place} {_interpreter_deadlock.COMPARISONS[asked[1]]} {value}: it is {seen}"
+                    offset = asked[0] - words[TABLE_HEADER_WORDS + words[0]]
+                    place, text = world.flag_at(offset), barrier_text(world, offset, value, seen)
+                    text = text or f"{place} {_interpreter_deadlock.COMPARISONS[asked[1]]} {value}: it is {seen}"
                     raise timed_out(world, located, clock, (place, text, value, seen))
                 watch.looked()
 

@@ -2,7 +2,7 @@
 
 from ._deadlock import Wait
 from ._interpreter_deadline import place_text
-from ._timeouts import COMPARISONS
+from ._timeouts import COMPARISONS, barrier_text
 
 FLAGS_SHOWN = 16
 
@@ -31,20 +31,24 @@ def waiting(world, located, what):
 
 def flag_text(world, address, comparison, element, value, seen):
     """What a wait for a flag waits for."""
+    if world is not None:
+        text = barrier_text(world, address - world.bases[world.get_rank()], value, seen)
+        if text is not None:
+            return f"wait for {text}"
     flag = _flag(world, address, f"a flag of {element}")
     return f"wait for {flag} to be {COMPARISONS[comparison]} {value}: it is {seen}"
 
 
-def flags_text(world, found, waited):
-    """What a wait for several flags waits for; `waited` is the address of the first that is missing, the type of its
-    element, the comparison and the value.
+def flags_text(world, found, is_any, waited):
+    """What a wait for several flags, or for one of them, waits for, and what those are that it does not leave out;
+    `waited` is the address of the first that is missing, the type of its element, the comparison and the value.
     """
     address, element, comparison, value = waited
-    values = found.handle.data.reshape(-1)
+    values, several = found.reshape(-1), "one of several flags" if is_any else "several flags"
     more = ", …" if values.size > FLAGS_SHOWN else ""
     said = f"they are {', '.join(map(str, values[:FLAGS_SHOWN]))}{more}"
     first = _flag(world, address, f"a flag of {element}")
-    return f"wait for several flags, first for {first} to be {COMPARISONS[comparison]} {value}: {said}"
+    return f"wait for {several}, first for {first} to be {COMPARISONS[comparison]} {value}: {said}"
 
 
 def packet_text(world, address, epoch, seen):

@@ -41,7 +41,9 @@ def until(look, words, located, waited):
     at = 0 if over else int(np.argmax(waited.missing(found).handle.data))
     flags, value = waited.flags.handle, _element(waited.value.handle.data, at)
     first = _element(flags.data, at), flags.get_element_ty().name, waited.comparison, value
-    text = _interpreter_deadlock.flags_text(world, found, first)
+    values, mask = found.handle.data, None if waited.mask is None else waited.mask.handle.data
+    asked = values if mask is None else values[np.broadcast_to(mask, values.shape)]
+    text = _interpreter_deadlock.flags_text(world, asked, waited.any, first)
     with _interpreter_deadlock.waiting(world, located, text) as watch:
         while not over:
             if clock.is_over():

@@ -217,5 +217,10 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
     def flag_at(self, offset):
         return self.world.flag_at(offset + self._offset)
 
+    def meets_at(self, offset):
+        """The rank of the team whose flag for the host's barrier is at an offset; None for other places."""
+        number = (offset - RESERVED_BYTES) // 8 - 1
+        return number if 0 <= number < len(self.members) else None
+
     def tensor_at(self, offset, size):
         return self.world.tensor_at(offset + self._offset, size)

@@ -251,7 +251,17 @@ class Timeouts:
             return kernel, file, line, text, flag
         comparison, *more = what.split()[1:] or [""]
         asked = None if what == "poll" else (comparison, found["expected"], "any" in more)
-        return kernel, file, line, flag_text(flag, asked, found["seen"]), flag
+        text = barrier_text(self.world, offset, found["expected"], found["seen"])
+        return kernel, file, line, text or flag_text(flag, asked, found["seen"]), flag
+
+
+def barrier_text(world, offset, expected, seen):
+    """What the host's barrier of a team waits for, if the flag at an offset is one of it; None for other flags."""
+    number = world.meets_at(offset) if hasattr(world, "meets_at") else None
+    if number is None:
+        return None
+    who = f"rank {number} of the team (rank {world.members[number]} of the World)"
+    return f"{who} to come to its barrier number {expected}: it has come to {seen}"
 
 
 def flag_text(flag, asked, seen):

@@ -122,3 +122,19 @@ def test_the_end_of_a_trace(case, ends, tmp_path):
     status, said = ends
     for output, ended in outputs(start("trace_ends.py", 2, CASE=case, FOLDER=str(tmp_path))):
         assert ended == status and said in output, output
+
+
+LATE = {
+    "one_of": (2, "wait for one of several flags, first for element 3 of World.arange: ", " >= 9: they are 3, 4\n"),
+    "all_of": (2, "wait for several flags, first for element 3 of World.arange: ", " >= 4: they are 3, 4\n"),
+    "meets": (2, ": wait for rank 1 of the team (rank 0 of the World) to come to its barrier number 1: it has come to 0",
+              "rank 1: Team.barrier at "),
+    "late": (3, "", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "told"), LATE.items())
+def test_a_wait_says_for_which_flags_and_for_whom(case, told):
+    ranks, *texts = told
+    for output, status in outputs(start("late.py", ranks, CASE=case)):
+        assert status == (case != "late") and all(text in output for text in texts), output
