@@ -64,7 +64,11 @@ impl Machine {
             return finding;
         }
         let mut is_ahead = false;
-        if let Some((waited, signal)) = self.wrong_event(raced) {
+        // Barriers of all ranks are no events of the program's own, but they tell who is ahead.
+        if let Some((waited, _)) = self.wrong_event(raced, true) {
+            is_ahead = self.is_ahead(raced, waited);
+        }
+        if let Some((waited, signal)) = self.wrong_event(raced, false) {
             is_ahead = self.is_ahead(raced, waited);
             if !is_ahead {
                 let other = "waits, and goes on with another event than this signal:";
@@ -158,11 +162,11 @@ impl Machine {
         self.at_step(access.epoch, &access.site, what)
     }
 
-    /// A wait of the later task, and a signal to its flag after the earlier access that is not the one it ended with.
-    fn wrong_event(&self, raced: &Raced) -> Option<(&Waited, At)> {
-        // Barriers of all ranks are no events of the program's own.
-        let is_own = |waited: &&Waited| raced.known.covers(waited.wait) && !self.is_of_barrier(waited.flag);
-        let waits = self.waited.iter().rev().filter(is_own);
+    /// A wait of the later task, at a barrier of all ranks or not, and a signal to its flag after the earlier access that is not the one it ended with.
+    fn wrong_event(&self, raced: &Raced, of_barriers: bool) -> Option<(&Waited, At)> {
+        let is_one =
+            |waited: &&Waited| raced.known.covers(waited.wait) && self.is_of_barrier(waited.flag) == of_barriers;
+        let waits = self.waited.iter().rev().filter(is_one);
         waits.into_iter().find_map(|waited| {
             // A task does not wait for what it signals itself.
             let is_other = |by: Epoch| Some(by) != waited.by && by.task != waited.wait.task;

@@ -120,8 +120,8 @@ impl<'p> Search<'p> {
 
     /// The steps before `depth` that a task's op comes after; where it could have come before one, that is to be tried.
     fn order(&mut self, depth: usize, task: TaskId, op: &Op, writes: bool) -> Clock {
-        let last = self.nodes[..depth].iter().rev().find(|node| node.choice.task == task);
-        let own = last.map_or_else(Clock::default, |node| node.before.clone());
+        let last = self.nodes[..depth].iter().rposition(|node| node.choice.task == task);
+        let own = last.map_or_else(Clock::default, |last| self.nodes[last].before.clone());
         let mut order = own.clone();
         // A step that others disable again may have been possible before any of them; one that is always possible, only
         // before the last ones.
@@ -135,8 +135,8 @@ impl<'p> Search<'p> {
             if makes_way(&node.op, op, node.choice.task, task) {
                 order.join(&node.before);
             } else if depend((&node.op, node.writes), (op, writes)) {
-                if node.retrying.contains(&task) {
-                    // It would have found there what it has found before.
+                if last.is_none_or(|last| last < earlier) && node.retrying.contains(&task) {
+                    // It would have tried this op there, and found what it has found before.
                 } else if node.enabled.contains(&task) {
                     node.to_try.insert(task);
                 } else {
