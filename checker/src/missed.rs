@@ -57,8 +57,10 @@ impl Unacquired {
 
 /// Ops that are too weak to order two accesses.
 struct Weak<'m> {
-    /// Whether a release comes with what is read.
+    /// Whether a release of the first access comes with what is read.
     releases: bool,
+    /// Whether the writer has released, but before the first access.
+    is_early: bool,
     acquires: bool,
     /// Those that are too narrow, on both sides.
     tells: Vec<&'m Part>,
@@ -110,6 +112,7 @@ impl Machine {
         let from = head.map_or(miss.writer.0.task, |head| head.task);
         Weak {
             releases: head.is_some(),
+            is_early: head.is_none() && miss.heads.iter().any(|head| head.task == miss.writer.0.task),
             acquires: miss.acquires,
             tells: head.map_or_else(Vec::new, tells),
             takes: narrow(&miss.takes, reader, from),
@@ -184,6 +187,9 @@ impl Weak<'_> {
                 "it reads too narrowly, and a fence after it acquires no more than it reads: scope {scope} covers both"
             ),
             Kind::NarrowAcquire => format!("it acquires too narrowly: scope {scope} covers both"),
+            _ if self.is_early => {
+                format!("a release at scope {scope} has to come after the first access: what is released is before it")
+            }
             _ => format!("what tells of the first access has to release at scope {scope}"),
         }
     }

@@ -104,6 +104,11 @@ fn o1_what_is_missing_is_named() {
     assert_eq!(fences(Scope::Sys, Scope::Sys), BTreeSet::new());
     assert_eq!(fences(Scope::Gpu, Scope::Sys), only(Kind::NarrowRelease));
     assert_eq!(fences(Scope::Sys, Scope::Gpu), only(Kind::NarrowAcquire));
+    // A fence before the write releases nothing of it, however wide it is.
+    for scope in [Scope::Gpu, Scope::Sys] {
+        let early = vec![Op::Fence(Order::Release, scope), write(DATA), signal(Order::Relaxed, Scope::Sys)];
+        assert_eq!(two(early, vec![wait(FLAG, 1), read(DATA)]), only(Kind::MissingRelease));
+    }
 }
 
 #[test]
