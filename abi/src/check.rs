@@ -4,7 +4,14 @@
 //! [`Order`], [`Scope`] and [`Group`]; `loc` is a NUL-terminated `file:line:col`. `bytes` is the size of one value.
 
 use crate::functions::{Function, Machine, functions};
+use crate::heap::RESERVED_BYTES;
 use std::ffi::c_char;
+
+/// Bytes of addresses for each heap. Nothing is allocated at an address twice, so that what is freed is known.
+pub const HEAP: u64 = 1 << 36;
+
+/// Where the words of barriers are in each heap, which are elsewhere at its start: there, no access is right.
+pub const BARRIERS: u64 = HEAP - RESERVED_BYTES;
 
 macro_rules! codes {
     ($(#[$doc:meta])* $name:ident: $($(#[$of:meta])* $variant:ident = $code:literal,)*) => {

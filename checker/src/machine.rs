@@ -77,8 +77,8 @@ pub struct Machine {
     /// How many launches a task has made, and of each task in which of these it was from a step on.
     launches: HashMap<TaskId, u32>,
     launched: HashMap<TaskId, Vec<(u32, u32)>>,
-    /// How many bytes at the start of each heap belong to barriers of all ranks.
-    pub(crate) reserved: u64,
+    /// The bytes of each heap that belong to barriers of all ranks.
+    pub(crate) reserved: std::ops::Range<u64>,
 }
 
 impl Machine {
@@ -106,7 +106,7 @@ impl Machine {
             signalled: BTreeMap::new(),
             launches: HashMap::new(),
             launched: HashMap::new(),
-            reserved: 0,
+            reserved: 0..0,
         }
     }
 

@@ -33,9 +33,9 @@ pub trait Program {
         false
     }
 
-    /// How many bytes at the start of each heap belong to barriers of all ranks (`symm_abi::heap`).
-    fn reserved(&self) -> u64 {
-        0
+    /// The bytes of each heap that belong to barriers of all ranks (`symm_abi::heap`).
+    fn reserved(&self) -> std::ops::Range<u64> {
+        0..0
     }
 
     /// Whether something has ended an execution from outside, so that what did not come in it may be its fault. The

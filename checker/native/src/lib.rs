@@ -29,7 +29,7 @@ use state::{Launching, Sites, State};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use symm_abi::heap::RESERVED_BYTES;
+use symm_abi::check::BARRIERS;
 use symm_checker::ahead::Ahead;
 use symm_checker::op::Answer;
 use symm_checker::run::{Execution, Next, Program};
@@ -117,8 +117,8 @@ impl Program for Front {
         true
     }
 
-    fn reserved(&self) -> u64 {
-        RESERVED_BYTES
+    fn reserved(&self) -> std::ops::Range<u64> {
+        BARRIERS..HEAP
     }
 
     fn start(&self) -> Box<dyn Execution + '_> {

@@ -3,11 +3,9 @@
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ffi::c_void;
+pub use symm_abi::check::HEAP;
 use symm_abi::heap::HEAP_ALIGN;
 use symm_checker::op::{OWN, Range, SHARED};
-
-/// Bytes of addresses for each heap. Nothing is allocated at an address twice, so that what is freed is known.
-pub const HEAP: u64 = 1 << 36;
 
 /// Where heaps usually are.
 const USUAL: usize = 1 << 44;

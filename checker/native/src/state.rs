@@ -9,6 +9,7 @@ use std::ffi::{CStr, c_char};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
+use symm_abi::check::BARRIERS;
 use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
 use symm_checker::op::{COPIES, OWN, Op, Range, SHARED, Site};
 use symm_checker::task::TaskId;
@@ -146,6 +147,10 @@ impl State {
             return Err(left);
         }
         let start = heap.next.next_multiple_of(align);
+        let left = BARRIERS.saturating_sub(start);
+        if bytes > left {
+            return Err(left);
+        }
         // A gap, so that what lies beside one allocation is no other's.
         heap.next = start + bytes + 256;
         heap.used += bytes;
@@ -225,7 +230,7 @@ pub fn warps(block: &Arc<[TaskId]>) -> Vec<Arc<[TaskId]>> {
     block.chunks(WARP).map(Arc::from).collect()
 }
 
-/// The bytes of a rank's heap that belong to symm.
-pub fn reserved(rank: u32) -> Range {
-    Range { heap: rank, start: 0, bytes: RESERVED_BYTES }
+/// The words of barriers in a rank's heap.
+pub fn barriers(rank: u32) -> Range {
+    Range { heap: rank, start: BARRIERS, bytes: HEAP - BARRIERS }
 }

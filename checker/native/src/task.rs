@@ -151,10 +151,10 @@ impl Context {
         }
     }
 
-    /// The part of a heap that belongs to symm is there from the start, on every rank.
+    /// The words of barriers are there from the start, on every rank.
     fn begin(&self) {
         let site: Site = "start".into();
-        self.ask_at(Op::Alloc(state::reserved(self.rank), true), site.clone());
+        self.ask_at(Op::Alloc(state::barriers(self.rank), true), site.clone());
         self.ask_at(self.state.meeting_of_hosts(), site);
     }
 

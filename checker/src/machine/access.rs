@@ -79,17 +79,20 @@ impl Machine {
         launched.into_iter().find(|(before, _)| *before < step.step).map(|&(_, nth)| nth)
     }
 
-    /// Whether a place belongs to barriers of all ranks.
-    pub(crate) fn is_of_barrier(&self, place: Range) -> bool {
-        place.heap < PRIVATE && place.end() <= self.reserved
+    /// Whether a range belongs to barriers of all ranks.
+    pub(crate) fn is_of_barrier(&self, range: Range) -> bool {
+        range.heap < PRIVATE && self.reserved.start <= range.start && range.end() <= self.reserved.end
     }
 
     /// Who does not come to a barrier of all ranks, and why, if a flag tells of that: `symm_abi::heap::BARRIER_WORDS`
     /// says which words are whose.
     pub(crate) fn misses_barrier(&self, flag: Range) -> Option<String> {
         let ranks = self.tasks.iter().filter(|task| task.is_host()).count() as u64;
-        let (word, words) = (flag.start / WORD_BYTES as u64, ranks + 1);
-        if !self.is_of_barrier(flag) || word % words == 0 {
+        if !self.is_of_barrier(flag) {
+            return None;
+        }
+        let (word, words) = ((flag.start - self.reserved.start) / WORD_BYTES as u64, ranks + 1);
+        if word % words == 0 {
             return None;
         }
         let (block, rank) = (word / words, word % words - 1);

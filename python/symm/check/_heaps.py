@@ -38,7 +38,9 @@ class Heaps:
         if world == len(self.worlds):
             flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE
             try:
-                made = [mmap.mmap(-1, size + RESERVED_BYTES, flags=flags) for _ in range(self.ranks)]
+                # Aligned, with the flags of barriers after the heap: at its start, where they are else, no access is right.
+                bytes_of_one = RESERVED_BYTES + size + TABLE_OFFSET
+                made = [mmap.mmap(-1, bytes_of_one, flags=flags) for _ in range(self.ranks)]
             except (OSError, OverflowError) as error:
                 raise ArgumentError(f"symm.init: {self.ranks} heaps of {size} bytes: {error}") from None
             self.worlds.append((made, size))
@@ -72,8 +74,8 @@ class Runs(list):
             raise MismatchError(f"symm.init: ranks gave heaps of different sizes: {self[number].size} and {size} bytes")
         run = self[number]
         for rank, base in enumerate(run.bases):
-            # Flags of barriers are before the table.
-            task.regions += [(base, run.size, run.heap(rank), 0, True), (base, TABLE_OFFSET, run.heap(rank), 0, False)]
+            flags = base + run.size, TABLE_OFFSET, run.heap(rank), run.size, False
+            task.regions += [(base, run.size, run.heap(rank), 0, True), flags]
         run.called[task.rank] = 0
         return Rank(run, task)
 

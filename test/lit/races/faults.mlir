@@ -48,6 +48,19 @@
 // DIFFERS: rank [[#]] host: this rank allocates {{[48]}} bytes, aligned to 256, where rank [[#]] allocates {{[48]}} bytes,
 // DIFFERS-SAME: aligned to 256 ({{.*}}traps.mlir:[[#]]:[[#]])
 
+// What is before the first allocation is symm's own, and there is no memory in it for a program.
+// RUN: %{check} %t/before.mlir --ranks 1 | FileCheck %s --check-prefix=BEFORE
+// BEFORE: before.mlir:[[#]]:[[#]]: error: out-of-heap
+// BEFORE-NEXT: rank 0 block 0 thread 0: 4 bytes at 0x1ffffc of rank 0's heap
+// BEFORE-NEXT: memref.load %box[%minus]
+// BEFORE: before.mlir:[[#]]:[[#]]: error: out-of-heap
+// BEFORE-NEXT: rank 0 block 0 thread 0: 4 bytes at 0x1ffffc of rank 0's heap
+// BEFORE-NEXT: memref.store %v, %box[%minus]
+// BEFORE: before.mlir:[[#]]:[[#]]: error: out-of-heap
+// BEFORE-NEXT: rank 0 block 0 thread 0: 4 bytes at 0x8 of rank 0's heap
+// BEFORE-NEXT: memref.store %v, %box[%first]
+// BEFORE: symm-check: 3 errors
+
 // JSON: "kind": "fault",
 // JSON: "schedule": ""
 // JSON: "crashed": true,
@@ -172,6 +185,26 @@ func.func @differs(%ctx: !symm.ctx) {
   } else {
     %box = symm.alloc %ctx : memref<2xi32>
     symm.free %ctx, %box : memref<2xi32>
+  }
+  return
+}
+
+//--- before.mlir
+func.func @main(%ctx: !symm.ctx) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %minus = arith.constant -1 : index
+  // The second word of a barrier.
+  %first = arith.constant -524286 : index
+  %box = symm.alloc %ctx : memref<4xi32>
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%x, %y, %z) in (%tx = %c1, %ty = %c1, %tz = %c1) {
+    symm.barrier %ctx group block
+    %v = memref.load %box[%minus] : memref<4xi32>
+    memref.store %v, %box[%minus] : memref<4xi32>
+    memref.store %v, %box[%first] : memref<4xi32>
+    memref.store %v, %box[%c0] : memref<4xi32>
+    gpu.terminator
   }
   return
 }

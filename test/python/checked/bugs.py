@@ -289,6 +289,13 @@ def no_mask(world, box):
     tl.store(box + tl.arange(0, 128), 1)
 
 
+# finds: out-of-heap
+@case
+@triton.jit
+def before_the_first_tensor(world, box):
+    tl.store(box - 4096, 1)
+
+
 # finds: race
 @case(grid=(2,), ranks=1)
 @triton.jit

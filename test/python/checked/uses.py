@@ -259,20 +259,14 @@ def test_ranks_that_call_different_things(options):
         assert all(each in text for each in said), text
 
     def in_another_order(world):
-        if world.get_rank() == 0:
-            world.zeros(4, dtype=torch.int32)
-            world.barrier()
-        else:
-            world.barrier()
-            world.zeros(4, dtype=torch.int32)
+        calls = [world.barrier, lambda: world.zeros(4, dtype=torch.int32)]
+        for call in reversed(calls) if world.get_rank() == 0 else calls:
+            call()
 
     def fewer(world):
         world.zeros(4, dtype=torch.int32)
         if world.get_rank() == 0:
             world.zeros(8, dtype=torch.int32)
-
-    def another_root(world):
-        world.broadcast(1, world.get_rank())
 
     def leaves_early(world):
         world.barrier()
@@ -282,7 +276,7 @@ def test_ranks_that_call_different_things(options):
 
     check(in_another_order, ": makes a tensor", ": World.barrier")
     check(fewer, ": makes a tensor", "rank 1 has come to its end")
-    check(another_root, "a broadcast from rank 0", "a broadcast from rank 1")
+    check(lambda world: world.broadcast(1, world.get_rank()), "a broadcast from rank 0", "a broadcast from rank 1")
     check(leaves_early, ": makes a tensor", "rank 1 has come to its end")
 
 

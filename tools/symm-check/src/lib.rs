@@ -23,6 +23,8 @@ use symm_checker::run::Limits;
 use symm_checker_native::{Front, HEAP};
 use symm_tool::{Call, on_large_stack};
 
+/// The most bytes of a heap, which has more addresses than that: nothing is allocated at one twice.
+const MOST: u64 = HEAP / 2;
 /// Something was found.
 const FOUND: u8 = 1;
 /// The program could not be checked, or not to its end.
@@ -44,7 +46,7 @@ pub fn main(call: &Call) -> ExitCode {
 fn run(options: &Options, tool: &[String]) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(options.ranks <= MAX_RANKS, "--ranks {}: a run has 1 to {MAX_RANKS} ranks", options.ranks);
     anyhow::ensure!(options.heap_size > RESERVED_BYTES, "--heap-size: more than 2 MiB, which symm uses itself");
-    anyhow::ensure!(options.heap_size <= HEAP, "--heap-size: at most {HEAP} bytes");
+    anyhow::ensure!(options.heap_size <= MOST, "--heap-size: at most {MOST} bytes");
     let is_input = |path: &Path| path.as_os_str() == "-";
     let allows = options.allow.as_deref();
     anyhow::ensure!(!(allows.is_some_and(is_input) && is_input(&options.file)), "--allow -: the program is there");

@@ -219,7 +219,7 @@ pub fn fence<'c: 'a, 'a>(op: Fence<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'
 
 /// Block b of every rank tells block b of every other rank the number of this barrier, then waits until all have
 /// told it theirs. The words lie at the start of each heap (runtime: the signal pad): for each block an epoch, then
-/// a flag for each rank. Epochs only grow, so that no flag is ever reset.
+/// a flag for each rank. Epochs only grow, so that no flag is ever reset. Under symm-check they are elsewhere.
 pub fn barrier<'c: 'a, 'a>(
     op: Barrier<'c, 'a>,
     b: &Builder<'c>,
@@ -245,6 +245,7 @@ fn meet<'c: 'a, 'a>(
     let ranks = table.num_ranks(b);
     let words = b.add(b.as_i64(ranks), b.i64(1));
     let pad = b.mul(b.mul(block, words), b.i64(8));
+    let pad = if runtime.check { b.add(pad, b.i64(calls::BARRIERS.cast_signed())) } else { pad };
     let slot = |b: &Builder<'c>, base: Value<'c, 'c>, rank: Value<'c, 'c>| {
         let word = b.add(b.mul(b.as_i64(rank), b.i64(8)), b.i64(8));
         b.byte_offset(b.byte_offset(base, pad), word)
