@@ -48,6 +48,7 @@ pub const PASSES: &[Pass] = &[
     lower::nvvm::PASS,
     lower::rocdl::PASS,
     lower::triton::PASS,
+    transform::keep_loops::PASS,
     transform::instrument_accesses::PASS,
     lower::bits::PASS,
     lower::convergent::PASS,

@@ -145,7 +145,7 @@ fn check_text(options: &Values) -> String {
     } else {
         canonical_with(options, true, "")
     };
-    format!("{before},symm-lower-to-cpu{{check=true}},{},symm-instrument-accesses", host_code(true))
+    format!("symm-keep-loops,{before},symm-lower-to-cpu{{check=true}},{},symm-instrument-accesses", host_code(true))
 }
 
 /// From what is lowered to the CPU driver to the LLVM dialect. `convert-vector-to-llvm` makes one of blocks that differ

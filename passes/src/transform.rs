@@ -8,6 +8,7 @@ pub mod insert_bounds_checks;
 pub mod insert_trace;
 pub mod insert_watchdog;
 pub mod instrument_accesses;
+pub mod keep_loops;
 pub mod limit_polls;
 pub mod pipeline_remote;
 pub mod raise_carriers;

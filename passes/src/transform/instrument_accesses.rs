@@ -30,6 +30,7 @@ mod changes;
 mod lanes;
 mod own;
 
+use super::keep_loops::ROUND;
 use crate::ir::ordering::{self, ACQ_REL, ACQUIRE, NOT_ATOMIC, RELAXED, RELEASE, SEQ_CST, UNORDERED};
 use crate::ir::{Builder, blocks, collect, definition, name};
 use crate::pass::{Ir, Pass, Values};
@@ -139,6 +140,10 @@ fn instrument<'c: 'a, 'a>(
         "llvm.call" => refuse_call(op, defined),
         "llvm.sdiv" | "llvm.srem" | "llvm.udiv" | "llvm.urem" => {
             own::divide(op, calls);
+            Ok(())
+        }
+        "llvm.inline_asm" if op.has_attribute(ROUND) => {
+            Builder::before(op).erase(op);
             Ok(())
         }
         "llvm.inline_asm" | "llvm.call_intrinsic" => Err(error(op, "S1: symm-check can't follow what it accesses")),

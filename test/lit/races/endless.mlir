@@ -19,6 +19,14 @@
 // RUN: not bash -c "ulimit -t 9; exec symm-check %t/spin.mlir --ranks 1" 2>&1 | FileCheck %s --check-prefix=DEFAULT
 // DEFAULT: 1 given up after --steps 1000000
 
+// A loop that does nothing at all, which a compiler may delete.
+// RUN: not symm-check %t/forever.mlir --ranks 1 --steps 1000 2>&1 | FileCheck %s --check-prefix=FOREVER
+// RUN: not symm-check %t/forever.mlir --ranks 1 --steps 1000 --as-written 2>&1 | FileCheck %s --check-prefix=FOREVER
+// RUN: not symm-check %t/forever.mlir --ranks 1 --steps 1000 --entry calls 2>&1 | FileCheck %s --check-prefix=FOREVER
+// FOREVER: forever.mlir:[[#]]:[[#]]: given up: rank 0 block 0 thread 0: has not come to its end
+// FOREVER-NEXT: scf.condition
+// FOREVER: 1 given up after --steps 1000, and nothing is known of what comes later
+
 // A loop that has an end takes a step every 1,024 rounds.
 // RUN: symm-check %t/long.mlir --ranks 1 --steps 150 | FileCheck %s --check-prefix=LONG
 // LONG: symm-check: nothing found; 1 execution tried
@@ -84,5 +92,46 @@ func.func @main(%ctx: !symm.ctx) {
   %end = func.call @down(%one) : (i64) -> i64
   %same = arith.cmpi ne, %end, %one : i64
   symm.check %same, "ended at {}"(%end) : i64
+  return
+}
+
+//--- forever.mlir
+func.func @main(%ctx: !symm.ctx) {
+  %c1 = arith.constant 1 : index
+  %true = arith.constant true
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%x, %y, %z) in (%tx = %c1, %ty = %c1, %tz = %c1) {
+    scf.while : () -> () {
+      scf.condition(%true)
+    } do {
+      scf.yield
+    }
+    gpu.terminator
+  }
+  return
+}
+
+func.func private @next(%n: i32) -> i32 {
+  %one = arith.constant 1 : i32
+  %more = arith.ori %n, %one : i32
+  return %more : i32
+}
+
+// A call that computes.
+func.func @calls(%ctx: !symm.ctx) {
+  %c1 = arith.constant 1 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%x, %y, %z) in (%tx = %c1, %ty = %c1, %tz = %c1) {
+    %zero = arith.constant 0 : i32
+    %end = scf.while (%n = %zero) : (i32) -> i32 {
+      %more = func.call @next(%n) : (i32) -> i32
+      %go_on = arith.cmpi ne, %more, %zero : i32
+      scf.condition(%go_on) %more : i32
+    } do {
+    ^bb0(%more: i32):
+      scf.yield %more : i32
+    }
+    gpu.terminator
+  }
   return
 }

@@ -25,6 +25,14 @@
 // Who tries to take a lock again waits until the lock changes, so there are few executions.
 // COUNTED: symm-check: nothing found; {{[0-9]+}} executions tried; there are no others that differ
 
+// A poll by plain loads stays in the program, so that what it does not order is reported.
+// RUN: not symm-check %s --ranks 2 --entry plain | FileCheck %s --check-prefix=PLAIN
+// RUN: not symm-check %s --ranks 2 --entry plain --as-written --schedules 3 | FileCheck %s --check-prefix=PLAIN
+// RUN: not symm-check %s --ranks 2 --entry plain --exhaustive | FileCheck %s --check-prefix=PLAIN
+// PLAIN: error: {{race|write-after-read}}
+// PLAIN: symm.signal set
+// PLAIN: memref.load %flag[%c0]
+
 // RIGHT: symm-check: nothing found
 // SHORT: symm-check: nothing found; 1 execution tried; 1 given up after --steps 15, and nothing is known of what comes later
 // JSON: "given_up": 1
@@ -75,6 +83,26 @@ module attributes {gpu.container_module} {
       gpu.return
     }
 
+    gpu.func @plain(%ctx: !symm.ctx, %flag: !word) kernel {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %me = symm.rank %ctx
+      %is_first = arith.cmpi eq, %me, %zero : i32
+      scf.if %is_first {
+        scf.while : () -> () {
+          %seen = memref.load %flag[%c0] : !word
+          %missing = arith.cmpi eq, %seen, %zero : i32
+          scf.condition(%missing)
+        } do {
+          scf.yield
+        }
+      } else {
+        symm.signal set %ctx, %flag[%c0], %one, %zero : !word, i32
+      }
+      gpu.return
+    }
+
     // Takes a lock and does not give it back.
     gpu.func @lock(%ctx: !symm.ctx, %lock: !word) kernel {
       %c0 = arith.constant 0 : index
@@ -106,6 +134,14 @@ module attributes {gpu.container_module} {
     %lock = symm.alloc %ctx : !word
     gpu.launch_func @kernels::@lock blocks in (%c1, %c1, %c1) threads in (%c2, %c1, %c1)
       args(%ctx : !symm.ctx, %lock : !word)
+    return
+  }
+
+  func.func @plain(%ctx: !symm.ctx) {
+    %c1 = arith.constant 1 : index
+    %flag = symm.alloc %ctx : !word
+    gpu.launch_func @kernels::@plain blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+      args(%ctx : !symm.ctx, %flag : !word)
     return
   }
 

@@ -1,0 +1,70 @@
+//! Keeps loops that nobody else could tell from none: that only read and compute. For symm-check.
+//!
+//! ```mlir
+//! scf.while : () -> () {
+//!   %v = memref.load %flag[%c0] : memref<1xi32>
+//!   %go_on = arith.cmpi eq, %v, %zero : i32
+//!   scf.condition(%go_on)
+//! } do {
+//!   scf.yield
+//! }
+//! ```
+//!
+//! becomes
+//!
+//! ```mlir
+//! scf.while : () -> () {
+//!   llvm.inline_asm has_side_effects {symm.round} "", "" : () -> ()
+//!   …
+//! ```
+//!
+//! MLIR and LLVM delete a loop whose results are not used, whether or not it ends. So a poll by plain loads, and a loop
+//! that never ends, would be gone before they can be reported. Nothing deletes an instruction with a side effect.
+//! `symm-instrument-accesses` takes it out again: there each round of a loop is a call.
+//!
+//! Limits: `scf.while`, with ops in it that are known to read and compute, and calls of functions, which may be
+//! inlined. Loops with other ops stay anyway, and `scf.for` ends.
+
+use crate::analysis::order::{is_quiet, is_volatile, only_reads};
+use crate::ir::structure::{is_branch, is_loop};
+use crate::ir::{Builder, blocks, collect, name, operations};
+use crate::pass::{Ir, Pass};
+use melior::ir::OperationRef;
+use symm_dialect::ops::{Accessing, SymmOp};
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-keep-loops",
+    summary: "Keep loops that only read and compute, for symm-check",
+    options: &[],
+    run: |root, _| {
+        let loops: Vec<_> = collect(root).into_iter().filter(|op| name(*op) == "scf.while" && may_go(*op)).collect();
+        let changed = if loops.is_empty() { Ir::Kept } else { Ir::Changed };
+        loops.into_iter().for_each(keep);
+        Ok(changed)
+    },
+};
+
+/// The attribute of the instruction.
+pub const ROUND: &str = "symm.round";
+
+/// Whether a loop may be deleted.
+fn may_go<'c: 'a, 'a>(around: OperationRef<'c, 'a>) -> bool {
+    let inner = blocks(around).into_iter().flat_map(operations).flat_map(collect);
+    inner.into_iter().all(|op| is_quiet(op) || is_branch(op) || is_loop(op) || reads(op) || name(op) == "func.call")
+}
+
+fn reads<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    match SymmOp::cast(op).map(|op| op.accessing()) {
+        Some(accessing) => matches!(accessing, Some(Accessing::RemoteLoad(load)) if !load.volatile_()),
+        None => only_reads(name(op)) && !is_volatile(op),
+    }
+}
+
+fn keep<'c: 'a, 'a>(around: OperationRef<'c, 'a>) {
+    let Some(first) = blocks(around).first().and_then(|block| operations(*block).first().copied()) else { return };
+    let b = Builder::before(first);
+    let texts = [("asm_string", b.string("")), ("constraints", b.string(""))];
+    let attributes = [&texts[..], &[("has_side_effects", b.unit()), (ROUND, b.unit())]].concat();
+    b.op("llvm.inline_asm", &[], &[], &attributes);
+}
