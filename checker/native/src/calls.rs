@@ -17,7 +17,7 @@ use groups::{
     symm_chk_signal, symm_chk_try_floats, symm_chk_try_packet, symm_chk_wait, symm_chk_wait_floats,
     symm_chk_wait_packet,
 };
-use own::{symm_chk_align, symm_chk_allocate, symm_chk_divide, symm_chk_release};
+use own::{symm_chk_align, symm_chk_allocate, symm_chk_divide, symm_chk_release, symm_chk_stack};
 pub use put::Put;
 use put::{symm_chk_begin_put, symm_chk_end_put};
 use std::ffi::c_char;
@@ -43,6 +43,7 @@ const DEFINITIONS: Definitions = Definitions {
     symm_chk_compare,
     symm_chk_fence,
     symm_chk_turn,
+    symm_chk_stack,
     symm_chk_allocate,
     symm_chk_release,
     symm_chk_align,

@@ -1,7 +1,8 @@
 //! Tasks of compiled code: each runs on a stack of its own until it has something to ask.
 
+use crate::stacks::Stacks;
 use crate::task::Context;
-use corosensei::stack::{DefaultStack, Stack};
+use corosensei::stack::Stack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::Cell;
 use std::ffi::c_char;
@@ -10,9 +11,12 @@ use symm_checker::ahead::Ahead;
 use symm_checker::op::Answer;
 use symm_checker::run::Next;
 
-/// Bytes of a task's stack. Pages that nobody touches cost nothing.
-const STACK: usize = 512 << 10;
-/// Bytes of it that a function has at least.
+/// Bytes of a thread's stack: what a GPU has at most, 512 KiB, and as many for what its accesses pass. Pages that
+/// nobody touches cost nothing.
+pub const STACK: usize = 1 << 20;
+/// Bytes of a host's.
+pub const HOST_STACK: usize = 8 << 20;
+/// Bytes more, which what the task calls has at least.
 pub const SPARE: usize = 128 << 10;
 
 thread_local! {
@@ -20,16 +24,6 @@ thread_local! {
     static LAST: Cell<*const c_char> = const { Cell::new(std::ptr::null()) };
     /// The task that runs on this thread.
     static CURRENT: Cell<*const Context> = const { Cell::new(std::ptr::null()) };
-}
-
-/// Stacks that no task has any more.
-#[derive(Default)]
-pub struct Stacks(Vec<DefaultStack>);
-
-impl Stacks {
-    fn take(&mut self) -> std::io::Result<DefaultStack> {
-        self.0.pop().map_or_else(|| DefaultStack::new(STACK), Ok)
-    }
 }
 
 /// A task on its way.
@@ -46,7 +40,7 @@ impl Fiber {
     pub fn new(context: Rc<Context>, stacks: &mut Stacks) -> std::io::Result<Self> {
         // A stack that is reset drops nothing, so nothing is owned there.
         let inner = Rc::as_ptr(&context);
-        let stack = stacks.take()?;
+        let stack = stacks.take(context.stack_bytes())?;
         context.lowest.set(stack.limit().get() + SPARE);
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<Answer, Next>, _| {
             // SAFETY: the fiber has the context for as long as it has the stack.
@@ -80,7 +74,7 @@ impl Fiber {
             // nothing while they ask.
             unsafe { self.coroutine.force_reset() };
         }
-        stacks.0.push(self.coroutine.into_stack());
+        stacks.give_back(self.context.stack_bytes(), self.coroutine.into_stack());
     }
 }
 

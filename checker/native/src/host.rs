@@ -116,7 +116,7 @@ unsafe extern "C" fn symm_rt_launch(
         task.fail(format!("launches {all} threads, and at most {MOST_TASKS} are followed; give fewer --threads"), loc);
     }
     let Some(kernel) = kernel.filter(|_| blocks * threads > 0) else { return };
-    let all = threads_of(task, kernel, args, (grid, block));
+    let all = threads_of(task, kernel, args, (grid, block), loc);
     task.ask(Op::Launch(Arc::clone(&all)), loc);
     task.ask(Op::Join(all), loc);
 }
@@ -137,6 +137,7 @@ fn threads_of(
     kernel: KernelFn,
     args: *const *const c_void,
     (grid, block): ([i64; 3], [i64; 3]),
+    launch_loc: *const c_char,
 ) -> Arc<[TaskId]> {
     let small = |number: i64| u32::try_from(number).unwrap_or(0);
     let (blocks, threads) = (small(grid.iter().product()), small(block.iter().product()));
@@ -154,7 +155,7 @@ fn threads_of(
             let block_coords = Coords { block: place(b, grid), grid };
             let coords = ThreadCoords { block: block_coords, thread: place(t, block), threads: block };
             let warp = Arc::clone(&warps[t as usize / 32]);
-            let thread = Thread { kernel, args, coords, block: Arc::clone(&members), warp };
+            let thread = Thread { kernel, args, coords, block: Arc::clone(&members), warp, launch_loc };
             task.state.add_thread(start + t as TaskId, task.rank, thread);
         }
     }

@@ -17,21 +17,23 @@ mod fiber;
 mod host;
 #[expect(unsafe_code, reason = "addresses that nothing is mapped at")]
 mod space;
+mod stacks;
 #[expect(unsafe_code, reason = "texts of compiled code")]
 mod state;
 #[expect(unsafe_code, reason = "calls of compiled code")]
 mod task;
 
-use fiber::{Fiber, Stacks};
+use fiber::Fiber;
 pub use space::HEAP;
 use space::Space;
+use stacks::Stacks;
 use state::{Launching, Sites, State};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use symm_abi::check::BARRIERS;
 use symm_checker::ahead::Ahead;
-use symm_checker::op::Answer;
+use symm_checker::op::{Answer, Site};
 use symm_checker::run::{Execution, Next, Program};
 use symm_checker::task::{Task, TaskId};
 use task::{Context, Work};
@@ -140,7 +142,7 @@ struct Running<'f> {
 
 impl Running<'_> {
     /// A task that does its first step.
-    fn begin(&self, task: TaskId) -> Result<Fiber, String> {
+    fn begin(&self, task: TaskId) -> Result<Fiber, (Site, String)> {
         let (rank, work) = if let Some((rank, thread)) = self.state.take_thread(task) {
             (rank, Work::Thread(thread))
         } else {
@@ -148,8 +150,9 @@ impl Running<'_> {
             (rank, Work::Host((self.front.host)(self.front.tables[task].as_ptr())))
         };
         let context = Rc::new(Context::new(Rc::clone(&self.state), rank, task, work));
-        let fiber = Fiber::new(context, &mut self.front.stacks.borrow_mut());
-        fiber.map_err(|error| format!("not enough memory for another thread's stack: {error}; give fewer --threads"))
+        let fiber = Fiber::new(Rc::clone(&context), &mut self.front.stacks.borrow_mut());
+        let said = |error| format!("no stack for another thread: {error}; give fewer --threads, or fewer --blocks");
+        fiber.map_err(|error| (context.started_at(), said(error)))
     }
 }
 
@@ -161,7 +164,7 @@ impl Running<'_> {
         if self.fibers[task].is_none() {
             match self.begin(task) {
                 Ok(fiber) => self.fibers[task] = Some(fiber),
-                Err(reason) => return Next::Fail("start".into(), reason),
+                Err((site, reason)) => return Next::Fail(site, reason),
             }
         }
         let Some(fiber) = &mut self.fibers[task] else { return Next::End };

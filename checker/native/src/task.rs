@@ -2,7 +2,7 @@
 
 use crate::Call;
 use crate::calls::Put;
-use crate::fiber::{SPARE, come_to};
+use crate::fiber::{HOST_STACK, SPARE, STACK, come_to};
 use crate::space::Held;
 use crate::state::{self, State};
 use corosensei::Yielder;
@@ -42,6 +42,8 @@ pub struct Thread {
     /// The tasks of its block and of its warp.
     pub block: Arc<[TaskId]>,
     pub warp: Arc<[TaskId]>,
+    /// Where it was launched.
+    pub launch_loc: *const c_char,
 }
 
 /// What a task runs.
@@ -80,6 +82,10 @@ pub struct Context {
 
 impl Context {
     pub fn new(state: Rc<State>, rank: u32, task: TaskId, work: Work) -> Self {
+        let start = match &work {
+            Work::Host(_) => std::ptr::null(),
+            Work::Thread(thread) => thread.launch_loc,
+        };
         Self {
             space: state.space.held_addresses(),
             state,
@@ -92,10 +98,21 @@ impl Context {
             lowest: Cell::default(),
             yielder: Cell::new(std::ptr::null()),
             trap: Cell::default(),
-            last: Cell::new(std::ptr::null()),
+            last: Cell::new(start),
             put: RefCell::default(),
             puts: Cell::default(),
         }
+    }
+
+    /// The place at which it begins.
+    pub fn started_at(&self) -> Site {
+        let at = self.last.get();
+        if at.is_null() { "start".into() } else { self.state.site(at) }
+    }
+
+    /// Bytes of its stack.
+    pub fn stack_bytes(&self) -> usize {
+        if matches!(self.work, Work::Host(_)) { HOST_STACK } else { STACK }
     }
 
     pub fn set_yielder(&self, yielder: &Yielder<Answer, Next>) {

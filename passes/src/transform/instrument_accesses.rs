@@ -17,7 +17,8 @@
 //!
 //! Memory that the C library would allocate is the checker's (`symm_chk_allocate`), so that it is checked, too. An
 //! integer division is reported if its divisor may be zero (`symm_chk_divide`), and a vector that has to be aligned
-//! (`symm_chk_align`).
+//! (`symm_chk_align`). So is memory on the stack that has at least 4 KiB, or a size that is not known
+//! (`symm_chk_stack`).
 //!
 //! Each round of a loop is reported, too, and each call of a function that calls others (`symm_chk_turn`).
 //!
@@ -32,11 +33,12 @@ mod own;
 
 use super::keep_loops::ROUND;
 use crate::ir::ordering::{self, ACQ_REL, ACQUIRE, NOT_ATOMIC, RELAXED, RELEASE, SEQ_CST, UNORDERED};
-use crate::ir::{Builder, blocks, collect, definition, name};
+use crate::ir::{Builder, blocks, collect, context, definition, mutable, name};
 use crate::pass::{Ir, Pass, Values};
 use calls::Calls;
 use melior::ir::attribute::IntegerAttribute;
-use melior::ir::{BlockLike, OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
+use melior::ir::operation::{OperationLike, OperationMutLike};
+use melior::ir::{Attribute, BlockLike, OperationRef, Type, TypeLike, Value, ValueLike};
 use std::collections::HashSet;
 use symm_abi::{check, kernel};
 use symm_dialect::diagnostic::{Reported, error};
@@ -76,6 +78,7 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
         }
     }
     for op in collect(root) {
+        probe(op);
         outcome = outcome.and(refuse_global(op));
     }
     outcome.map(|()| Ir::Changed)
@@ -95,6 +98,14 @@ fn turns<'c: 'a, 'a>(function: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) {
     }
     if collect(function).into_iter().any(|op| name(op) == "llvm.call") {
         all.first().and_then(BlockLike::first_operation).into_iter().for_each(tell);
+    }
+}
+
+/// Has a function touch each page of its stack when it takes it, so that it can't leave out the page after the end.
+fn probe(op: OperationRef) {
+    if name(op) == "llvm.func" && !blocks(op).is_empty() {
+        let how = Attribute::parse(context(op), r#"[["probe-stack", "inline-asm"]]"#).expect("an attribute");
+        mutable(op).set_attribute("passthrough", how);
     }
 }
 
@@ -138,6 +149,10 @@ fn instrument<'c: 'a, 'a>(
             Ok(())
         }
         "llvm.call" => refuse_call(op, defined),
+        "llvm.alloca" => {
+            own::grow(op, calls);
+            Ok(())
+        }
         "llvm.sdiv" | "llvm.srem" | "llvm.udiv" | "llvm.urem" => {
             own::divide(op, calls);
             Ok(())

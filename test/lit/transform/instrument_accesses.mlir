@@ -49,6 +49,20 @@ llvm.func @private() -> i32 {
   llvm.return %v : i32
 }
 
+// Large memory on the stack is looked at first, and a function touches each page of it.
+// CHECK-LABEL: llvm.func @large(
+// CHECK-SAME: passthrough = {{\[}}["probe-stack", "inline-asm"]]
+// CHECK: %[[TAKEN:.*]] = llvm.call @symm_chk_stack(%{{.*}}, %{{.*}}, %{{.*}}) : (i64, i64, !llvm.ptr) -> i64
+// CHECK: llvm.alloca %[[TAKEN]] x f32
+// CHECK: %[[SIZED:.*]] = llvm.call @symm_chk_stack(%arg0
+// CHECK: llvm.alloca %[[SIZED]] x i8
+llvm.func @large(%size: i64) {
+  %many = llvm.mlir.constant(1024 : i64) : i64
+  %p = llvm.alloca %many x f32 : (i64) -> !llvm.ptr
+  %q = llvm.alloca %size x i8 : (i64) -> !llvm.ptr
+  llvm.return
+}
+
 // CHECK-LABEL: llvm.func @strong(
 llvm.func @strong(%p: !llvm.ptr, %v: i32) -> i32 {
   // Acquire is 1, release 2, both 3; the scope of the rank 2, of all 3.

@@ -1,4 +1,4 @@
-//! Memory that a program allocates besides the heap, and what would be a fault: alignments and divisions.
+//! Memory that a program takes besides the heap, and what would be a fault: alignments and divisions.
 
 use super::unmapped;
 use crate::fiber::{come_to, current};
@@ -18,6 +18,17 @@ pub unsafe extern "C" fn symm_chk_allocate(bytes: u64, align: u64, loc: *const c
     // Copies of it may have parts that nobody has written, and nobody looks at.
     task.ask(Op::Alloc(range, true), loc);
     task.address(range)
+}
+
+pub unsafe extern "C" fn symm_chk_stack(elements: u64, bytes: u64, loc: *const c_char) -> u64 {
+    come_to(loc);
+    let (task, here) = (current(), 0u8);
+    let wanted = u128::from(elements) * u128::from(bytes);
+    let left = (&raw const here).addr().saturating_sub(task.lowest.get());
+    if wanted > left as u128 {
+        task.fault(format!("takes {wanted} bytes from its stack, where {} KiB are left", left >> 10), loc);
+    }
+    elements
 }
 
 pub unsafe extern "C" fn symm_chk_release(memory: *mut u8, loc: *const c_char) {

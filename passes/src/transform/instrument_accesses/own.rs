@@ -1,16 +1,19 @@
-//! Allocations of memory in no heap, and what would be a fault: alignments of vectors, and integer divisions.
+//! Allocations of memory in no heap, and what would be a fault: alignments of vectors, integer divisions, and a stack
+//! that is too small.
 
 use super::calls::{self, Calls};
 use super::operand;
-use crate::ir::{Builder, definition, name};
-use melior::ir::attribute::IntegerAttribute;
-use melior::ir::operation::OperationLike;
+use crate::ir::{Builder, definition, mutable, name};
+use melior::ir::attribute::{IntegerAttribute, TypeAttribute};
+use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use std::collections::HashSet;
 use symm_abi::check;
 use symm_dialect::shape::{Shaped, integer_width, scalar};
 use symm_dialect::text;
 
+/// Bytes on the stack from which on it is looked at whether they are there.
+const LARGE: u64 = 4 << 10;
 /// Bytes that the C library aligns memory to.
 const USUAL: i64 = 16;
 
@@ -41,6 +44,22 @@ pub fn allocate<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) {
     b.replace(op, &memory);
 }
 
+/// Has the checker look at whether what is taken from the stack is there: memory of a size that is not known, or of so
+/// many bytes. The size that the checker returns is not known to LLVM, so that the stack grows here and not at the
+/// start of the function.
+pub fn grow<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) {
+    let element = op.attribute("elem_type").and_then(TypeAttribute::try_from).map(|ty| ty.value());
+    let (Ok(element), elements) = (element, operand(op, 0)) else { return };
+    let is_small = |elements: i64| calls::size(element).unwrap_or(1).saturating_mul(elements.cast_unsigned()) < LARGE;
+    if constant(elements).is_some_and(is_small) {
+        return;
+    }
+    let b = Builder::before(op);
+    let bytes = b.value("llvm.ptrtoint", &[b.element(b.zero(b.ptr()), b.llvm_i64(1), element)], b.int(64), &[]);
+    let taken = calls.call(&b, &check::STACK, [calls::wide(&b, elements), bytes, calls.location(&b)]);
+    mutable(op).set_operand(0, taken[0]);
+}
+
 /// Reports a vector that has to be aligned to more than its elements are.
 pub fn align<'c: 'a, 'a>(op: OperationRef<'c, 'a>, at: Value<'c, 'a>, ty: Type<'c>, calls: &Calls<'c, 'a>) {
     let align = super::number(op, "alignment");
@@ -67,7 +86,10 @@ pub fn divide<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) {
 
 /// Whether a divisor is a constant other than 0 and -1.
 fn is_harmless(divisor: Value) -> bool {
-    let constant = definition(divisor).filter(|op| name(*op) == "llvm.mlir.constant");
-    let value = constant.and_then(|op| op.attribute("value").and_then(IntegerAttribute::try_from).ok());
-    value.is_some_and(|value| !matches!(value.value(), 0 | -1))
+    constant(divisor).is_some_and(|value| !matches!(value, 0 | -1))
+}
+
+fn constant(value: Value) -> Option<i64> {
+    let constant = definition(value).filter(|op| name(*op) == "llvm.mlir.constant")?;
+    constant.attribute("value").and_then(IntegerAttribute::try_from).ok().map(|value| value.value())
 }
