@@ -10,7 +10,7 @@ mod say;
 mod spin;
 
 use batch::{Batch, Step, came_too_early, lines};
-pub use memory::PRIVATE_HEAPS;
+pub use memory::{BARRIERS, PRIVATE_HEAPS};
 use memory::{Memory, read};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -160,8 +160,8 @@ impl Program for Front {
         (0..self.ranks).collect()
     }
 
-    fn reserved(&self) -> u64 {
-        TABLE_OFFSET
+    fn reserved(&self) -> std::ops::Range<u64> {
+        BARRIERS..BARRIERS + TABLE_OFFSET
     }
 
     fn has_broken_off(&self) -> bool {

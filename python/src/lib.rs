@@ -155,6 +155,7 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RESERVED_BYTES", heap::RESERVED_BYTES)?;
     module.add("TABLE_OFFSET", heap::TABLE_OFFSET)?;
     module.add("PRIVATE_HEAPS", check::PRIVATE_HEAPS)?;
+    module.add("BARRIERS", check::BARRIERS)?;
     module.add("CHECK_KINDS", check::kinds(module.py())?)?;
     module.add("DEADLINE_OFFSET", heap::DEADLINE_OFFSET)?;
     module.add("DEADLINE_RECORD", deadline_record(module.py())?)?;

@@ -19,6 +19,7 @@ RESERVED_BYTES: int
 TABLE_OFFSET: int
 # Heaps from this number on are memory of one rank alone, to the checker.
 PRIVATE_HEAPS: int
+BARRIERS: int
 # What the checker finds: the kinds, and whether one is a note.
 CHECK_KINDS: dict[str, bool]
 # Where a rank's own record of a deadline starts, in bytes from the start of its heap, and the words of such a record:

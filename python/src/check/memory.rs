@@ -5,6 +5,8 @@ use symm_checker::op::{PRIVATE, Range};
 
 /// Heaps from this number on are memory of one rank alone.
 pub const PRIVATE_HEAPS: u32 = PRIVATE;
+/// Where in a heap, whatever its size, the checker has the flags of barriers: after all else.
+pub const BARRIERS: u64 = 1 << 48;
 
 /// Bytes that are compared at once.
 const PAGE: usize = 4096;

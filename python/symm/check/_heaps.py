@@ -7,7 +7,7 @@ import mmap
 from typing import Any
 
 from .. import _open
-from .._symm import PRIVATE_HEAPS, RESERVED_BYTES, TABLE_HEADER_WORDS, TABLE_OFFSET
+from .._symm import BARRIERS, PRIVATE_HEAPS, RESERVED_BYTES, TABLE_HEADER_WORDS, TABLE_OFFSET
 from ..errors import ArgumentError, HeapExhaustedError, MismatchError
 
 ALIGN = 256
@@ -38,7 +38,7 @@ class Heaps:
         if world == len(self.worlds):
             flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE
             try:
-                # Aligned, with the flags of barriers after the heap: at its start, where they are else, no access is right.
+                # Aligned, with the flags of barriers after it: before the first tensor no access is right.
                 bytes_of_one = RESERVED_BYTES + size + TABLE_OFFSET
                 made = [mmap.mmap(-1, bytes_of_one, flags=flags) for _ in range(self.ranks)]
             except (OSError, OverflowError) as error:
@@ -74,7 +74,7 @@ class Runs(list):
             raise MismatchError(f"symm.init: ranks gave heaps of different sizes: {self[number].size} and {size} bytes")
         run = self[number]
         for rank, base in enumerate(run.bases):
-            flags = base + run.size, TABLE_OFFSET, run.heap(rank), run.size, False
+            flags = base + run.size, TABLE_OFFSET, run.heap(rank), BARRIERS, False
             task.regions += [(base, run.size, run.heap(rank), 0, True), flags]
         run.called[task.rank] = 0
         return Rank(run, task)

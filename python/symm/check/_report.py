@@ -10,7 +10,7 @@ import shlex
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .._symm import PRIVATE_HEAPS, RESERVED_BYTES
+from .._symm import BARRIERS, PRIVATE_HEAPS, RESERVED_BYTES
 
 # How the checker says a place in memory, and a task.
 MEMORY = re.compile(r"(0x[0-9a-f]+) of rank (\d+)'s heap")
@@ -227,7 +227,7 @@ def _memory(start, heap, program):
                 return f"byte {start - first} of rank {rank}'s own tensor {name}"
         return f"memory of rank {rank}'s own"
     number, rank = divmod(heap, program.ranks)
-    if number < len(program.heaps.worlds) and start >= program.heaps.worlds[number][1]:
+    if start >= BARRIERS:
         return f"the barriers' flags of rank {rank}"
     world = program.worlds.get(number)
     what = world.flag_at(start) if world is not None else hex(start)
