@@ -12,6 +12,7 @@ import numpy as np
 from triton.runtime import interpreter
 from triton.runtime.interpreter import interpreter_semantic
 
+from . import _open
 from ._host_call import calls
 
 # The ops that are recorded, and what a timeline calls them.
@@ -34,7 +35,7 @@ class Recorder:
     """The programs and events of this rank."""
 
     def __init__(self, world, located, table):
-        self.world, self.located, self.table = world, located, table
+        self.runs, self.located, self.table = _open.all_from(world), located, table
         self.programs, self.events, self.launches, self.about = [], [], [], {}
         self.is_looking, self.looked = False, None
 
@@ -137,11 +138,7 @@ class Recorder:
         return [place for place in map(self._place, np.asarray(addresses).flat) if place[0] >= 0]
 
     def _place(self, address):
-        """The rank in whose heap an address is, -1 for none, and the bytes from that heap's start."""
-        for rank, base in enumerate(self.world.bases):
-            if base <= address < base + self.world.heap_size:
-                return [rank, int(address) - base]
-        return [-1, int(address)]
+        return list(_open.place_of(address, self.runs))
 
 
 def _where(operands, name, pointers=None):

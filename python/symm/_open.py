@@ -28,6 +28,31 @@ def num_ranks(first_base):
     return world.get_num_ranks()
 
 
+# Bits of an offset in a heap; above them is the number of the World, where there are several.
+OFFSET_BITS = 48
+
+
+def all_from(world):
+    """The open Worlds, a given one first."""
+    return [world, *(each for each in worlds if each is not world)]
+
+
+def place_of(address, runs):
+    """The rank in whose heap an address is, -1 for none, and the bytes from that heap's start, with the World's number
+    among some above them.
+    """
+    for number, world in enumerate(runs):
+        for rank, base in enumerate(world.bases):
+            if base <= address < base + world.heap_size:
+                return rank, int(address) - base + (number << OFFSET_BITS)
+    return -1, int(address)
+
+
+def flag_of(place, runs):
+    """What lies there, for messages."""
+    return runs[place >> OFFSET_BITS].flag_at(place & (1 << OFFSET_BITS) - 1)
+
+
 def is_on_a_heap(tensor):
     """Whether a tensor is on a heap of this process, or of the one that it was forked from."""
     address = address_of(tensor)

@@ -319,10 +319,10 @@ class Timed:
     def timeout(self, seconds: float | None) -> contextlib.AbstractContextManager[None]:
         """Sets a time-out in seconds for waits and barriers of the kernels that are launched in a `with` block.
 
-        Without `with` it does nothing, and a SymmWarning says so. None, or math.inf, is no time-out. The default is that
-        of `symm.init`, or SYMM_TIMEOUT of the environment, or none; kernels without a time-out pay nothing for it. It is
-        set in the current stream's order, and holds for all streams while the block's kernels run. Teams keep the one
-        that they have.
+        Without `with` it does nothing, and a SymmWarning says so. None, or math.inf, is no time-out. The default is
+        that of `symm.init`, or SYMM_TIMEOUT of the environment, or none; kernels without a time-out pay nothing for it.
+        It is set in the current stream's order, and holds for all streams while the block's kernels run. Teams keep the
+        one that they have.
 
         A wait that times out returns as if its flag had come, and all later waits of the run return at once: the
         kernels end soon, and their results are not valid. `check`, `synchronize` and every call of the World then

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._agreement import lines, told
 from ._device import place
-from ._open import worlds
+from ._open import flag_of, worlds
 from ._trace_picture import Picture, events_of
 from .errors import ArgumentError, SymmWarning, UnsupportedError
 
@@ -168,7 +168,7 @@ class trace:
 
     def _events(self) -> list[dict[str, Any]]:
         """The events, each with the name of its flag, the first one of several."""
-        name = functools.cache(self.world.flag_at)
+        name = functools.cache(functools.partial(flag_of, runs=self._recorded.runs))
         for event in self._recorded.events:
             places = event["signals"] or (event["wait"] or [[]])[0]
             event["flag"] = name(places[0][1]) if places else ""

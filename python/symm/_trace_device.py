@@ -24,6 +24,7 @@ class Recorder:
 
     def __init__(self, world, room):
         self.world, self.room, self.about = world, room, {}
+        self.runs = _open.all_from(world)
         self.programs, self.events = [], []
 
     @contextlib.contextmanager
@@ -60,7 +61,7 @@ class Recorder:
             words = within(SECONDS_TO_END, lambda: self._words_beside(cuda.Stream(device)))
         if words is None:
             return
-        found = Found(words, _trace_clock.aligned(self.first, last, _trace_clock.unit_of()), self.world)
+        found = Found(words, _trace_clock.aligned(self.first, last, _trace_clock.unit_of()), self.world, self.runs)
         self.programs, self.events = found.programs, found.events
         self.about = {"clock_error_ns": max(self.first[-1], last[-1]), "dropped_events": found.dropped}
 

@@ -23,8 +23,8 @@ class Found:
     `time_of` makes nanoseconds of the system's clock of a time of the device's.
     """
 
-    def __init__(self, words, time_of, world):
-        self.time_of, self.world = time_of, world
+    def __init__(self, words, time_of, world, worlds=None):
+        self.time_of, self.world, self.worlds = time_of, world, worlds or _open.all_from(world)
         self.programs: list[list[Any]] = []
         self.events: list[dict[str, Any]] = []
         size, asked, room = WORD["words"], words[WORD["asked"]], words[WORD["room"]]
@@ -92,11 +92,7 @@ class Found:
         self.events.append(event)
 
     def _place(self, address):
-        """The rank in whose heap an address is, -1 for none, and the bytes from that heap's start."""
-        for rank, base in enumerate(self.world.bases):
-            if base <= address < base + self.world.heap_size:
-                return rank, address - base
-        return -1, address
+        return _open.place_of(address, self.worlds)
 
     def _ranks(self, table, bits):
         """The numbers in the World of ranks that are bits by their numbers in the context of this table."""

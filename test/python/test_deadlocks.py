@@ -112,6 +112,7 @@ def test_a_slow_rank_of_two_worlds_is_no_deadlock():
 TRACES = {
     "folder": (0, ""),
     "closes": (0, ""),
+    "second": (0, ""),
     "waits": (1, f"{SAID}\n  rank 0: the end of symm.trace at "),
     "barrier": (1, "\n  rank 0: the end of symm.trace at "),
 }
@@ -127,8 +128,8 @@ def test_the_end_of_a_trace(case, ends, tmp_path):
 LATE = {
     "one_of": (2, "wait for one of several flags, first for element 3 of World.arange: ", " >= 9: they are 3, 4\n"),
     "all_of": (2, "wait for several flags, first for element 3 of World.arange: ", " >= 4: they are 3, 4\n"),
-    "meets": (2, ": wait for rank 1 of the team (rank 0 of the World) to come to its barrier number 1: it has come to 0",
-              "rank 1: Team.barrier at "),
+    "meets": (2, "rank 1: Team.barrier at ",
+              ": wait for rank 1 of the team (rank 0 of the World) to come to its barrier number 1: it has come to 0"),
     "late": (3, "", ""),
 }  # fmt: skip
 

@@ -39,7 +39,8 @@ def late():
         with pytest.raises(symm.WaitTimeoutError) as raised, team.timeout(0.5):
             team.barrier()
         error = raised.value
-        assert str(error).startswith(f"{error.file}:{error.line}: Team.barrier: rank {last - me} has waited 0.5 s"), error
+        start = f"{error.file}:{error.line}: Team.barrier: rank {last - me} has waited 0.5 s"
+        assert str(error).startswith(start), error
         text = f" for rank 0 of the team (rank {last} of the World) to come to its barrier number 1: it has come to 0"
         assert text in str(error) and (error.file, error.kernel) == (__file__, "Team.barrier"), error
         world.signal(told, 1, last, op="add")

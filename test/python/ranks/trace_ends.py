@@ -1,5 +1,6 @@
 """What a trace ends with where its ranks are out of step, or are refused, as CASE says."""
 
+import json
 import os
 from pathlib import Path
 
@@ -43,3 +44,19 @@ elif case == "barrier":
     with symm.trace(folder / "out.json", world=world):
         if me:
             world.barrier()
+elif case == "second":
+    there, team = other.zeros(4, dtype=torch.int32), other.team(range(other.get_num_ranks()))
+    with symm.trace(folder / "out.json", world=world):
+        other.signal(there[1:2], 1, 1 - me)
+        other.wait(there[1:2], 1)
+        team.barrier()
+    events = json.loads((folder / "out.json").read_text())["traceEvents"]
+    names = {(each["pid"], each["name"]) for each in events if each["ph"] == "X"}
+    for rank in range(2):
+        calls = {"World.signal", "World.wait", "Team.barrier", f"signal \u2192 {1 - rank}", "wait"}
+        assert {(rank, name) for name in calls} <= names, names
+    assert not [name for _, name in names if "-1" in name or "stream" in name or "team_" in name], names
+    flags = {each["args"]["flag"] for each in events if each.get("cat") in ("signal", "wait") and each["ph"] == "X"}
+    assert any(flag.startswith("element 1 of World.zeros: torch.int32, (4,)") for flag in flags), flags
+    # From each signal to its wait.
+    assert len([each for each in events if each["ph"] == "s"]) >= 2, events
