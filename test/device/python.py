@@ -28,7 +28,7 @@ TESTS, EXAMPLES = ROOT / "test/python/ranks", ROOT / "examples/python"
 SHOWN = 40
 # Kernels of bounds.py that leave their tensors.
 BOUNDS = ["forgotten_mask", "whole_program_outside", "before", "wrong_mask", "far_away", "source_of_a_copy",
-          "flag_of_another", "packets"]  # fmt: skip
+          "flag_of_another", "packets", "one_of_two", "rank_for_each"]  # fmt: skip
 # Another, where ranks are far.
 FAR_BOUNDS = "of_a_far_rank"
 

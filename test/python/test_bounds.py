@@ -44,6 +44,15 @@ def each(world, src, dst, flag, n, OP: tl.constexpr):
         ctx.put_signal(src, dst, flag, 1, 1)
         ctx.wait(flag, 1)
         ctx.atomic_add(flag + 1, 1, 1)
+    elif OP == "chosen":
+        tl.store(tl.where(at < n, dst + at, src + at), ctx.rank())
+    elif OP == "branch":
+        here = src
+        if n > 3:
+            here = dst
+        tl.store(here + at, ctx.rank())
+    elif OP == "of each rank":
+        tl.store(ctx.as_remote(tl.where(at < n, dst + at, src + at), at % 2), 1)
     else:
         tile = tl.arange(0, 16)[:, None] * 64 + tl.arange(0, 64)[None, :]
         ctx.put(src + tile, dst + tile, 1, mask=tile < n)
@@ -68,6 +77,9 @@ LOOKED_AT = {
     "scalar": [
         "symm put_signal src", "symm put_signal dst", "symm put_signal flag", "symm wait flag", "symm atomic ptr",
     ],
+    "chosen": ["tl.store pointer"],
+    "branch": ["tl.store pointer"],
+    "of each rank": ["tl.store pointer"],
     "tile": ["symm put src", "symm put dst"],
     "gluon": ["symm put src", "symm put dst"],
 }  # fmt: skip

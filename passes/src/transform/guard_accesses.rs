@@ -35,10 +35,14 @@
 //!
 //! The module's `symm.waits` says what the numbers in the record stand for (`symm-tag-waits`).
 //!
-//! Limits: if a pointer may come from several arguments, a peer's memory is checked against its heap, and local memory
-//! not at all. Triton's accesses through an `as_remote` with a tensor of ranks are not checked, and neither are tensor
-//! descriptors, block pointers, and loops that Triton divides among warps.
+//! Where a pointer is chosen of two by `arith.select` or a branch, so are the ends that it is checked against, for each
+//! element; and through an `as_remote` with a tensor of ranks each element is checked on its own rank.
+//!
+//! Limits: if a loop exchanges the tensors of its pointers, a peer's memory is checked against its heap, and local
+//! memory not at all; and so it is if the arms of a branch do more than choose. Tensor descriptors, block pointers, and
+//! loops that Triton divides among warps are not checked.
 
+mod ends;
 pub mod pointers;
 
 use crate::ir::tags::Tags;
@@ -46,6 +50,7 @@ use crate::ir::triton::words::{self, atomic_rmw, constant_like, element_wise, lo
 use crate::ir::triton::{deadline, program};
 use crate::ir::{Builder, collect, definition, enclosing, lasting, signed};
 use crate::pass::{Ir, Pass};
+use ends::Ends;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{OperationRef, Type, Value, ValueLike, operation::OperationLike};
 use pointers::{Access, Destination};
@@ -103,17 +108,29 @@ fn guard<'c: 'a, 'a>(op: OperationRef<'c, 'a>, accesses: &[Access<'c, 'a>], know
     let b = Builder::before(op);
     let mut is_inside: Option<Value<'c, 'c>> = None;
     for access in accesses {
-        let root = access.root.map(|root| root.to_raw().ptr as usize);
-        let key = (access.ctx.to_raw().ptr as usize, root);
-        let bounds = *known.entry(key).or_insert_with(|| bounds(access));
-        let address = own_address(&b, access);
+        let mut look_up = |root: Option<Value<'c, 'a>>| {
+            let key = (access.ctx.to_raw().ptr as usize, root.map(|root| root.to_raw().ptr as usize));
+            *known.entry(key).or_insert_with(|| bounds(access.ctx, root))
+        };
+        let bounds = look_up(access.root);
+        let chosen = access.is_chosen.then(|| {
+            let mut look_up = |root| {
+                let found = look_up(root);
+                (found.start, found.end)
+            };
+            ends::ends(&b, access.pointer, access.is_on_heap, &mut look_up)
+        });
+        let address = own_address(&b, access, chosen);
         let mut refuse = |why: &str, lowest, ends| {
             let inside = b.compare(CmpiPredicate::Eq, lowest, b.i64(NOWHERE));
             let tag = tags.of(op, &format!("{why} {} {}", access.op, access.operand));
             b.when(b.not(inside), |b| record(b, bounds.record, tag, (lowest, ends)));
             is_inside = Some(is_inside.map_or(inside, |others| b.binary("arith.andi", others, inside)));
         };
-        refuse("outside", lowest_outside(&b, access, address, bounds), (bounds.start, bounds.end));
+        let ends = chosen.map_or((bounds.start, bounds.end), |chosen| (chosen.start, chosen.end));
+        let outside = outside(&b, access, address, ends);
+        let lowest = lowest(&b, outside);
+        refuse("outside", lowest, ends_at(&b, outside, lowest, ends));
         if let (Destination::Moved(rank), true) = (access.place, module_has(&op, ENGINE_ATTRIBUTE)) {
             let near = b.make_value(&IsNearParts { ctx: access.ctx, rank }, b.int(1));
             let touched = lowest_touched(&b, access, address);
@@ -148,9 +165,12 @@ fn left_out<'c>(b: &Builder<'c>, ty: Type<'c>) -> Value<'c, 'c> {
 }
 
 /// The addresses of an access, in the heap of this rank.
-fn own_address<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>) -> Value<'c, 'c> {
+fn own_address<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>, chosen: Option<Ends<'c>>) -> Value<'c, 'c> {
     let ty = element_wise(access.pointer.r#type(), b.int(64));
     let address = b.value("tt.ptr_to_int", &[access.pointer], ty, &[]);
+    if let Some(chosen) = chosen {
+        return b.binary("arith.subi", address, for_each(b, chosen.distance, ty));
+    }
     let Destination::Moved(rank) = access.place else { return address };
     let delta = b.make_value(&HeapDeltaParts { ctx: access.ctx, rank }, b.int(64));
     b.binary("arith.subi", address, splat_like(b, delta, ty))
@@ -173,27 +193,55 @@ fn lowest_touched<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>, address:
     lowest(b, touched)
 }
 
-/// The lowest address of an access that is out of bounds, as unsigned numbers; [`NOWHERE`] where there is none.
-fn lowest_outside<'c: 'a, 'a>(
+/// A number for each element of a type, of one for all of them or of one for each.
+fn for_each<'c>(b: &Builder<'c>, value: Value<'c, 'c>, ty: Type<'c>) -> Value<'c, 'c> {
+    if value.r#type() == ty { value } else { splat_like(b, value, ty) }
+}
+
+/// The addresses of an access that are out of bounds, as unsigned numbers; [`NOWHERE`] for the others.
+fn outside<'c: 'a, 'a>(
     b: &Builder<'c>,
     access: &Access<'c, 'a>,
     address: Value<'c, 'c>,
-    bounds: Bounds<'c>,
+    (start, end): (Value<'c, 'c>, Value<'c, 'c>),
 ) -> Value<'c, 'c> {
     let (ty, truth) = (address.r#type(), element_wise(access.pointer.r#type(), b.int(1)));
-    let size = b.binary("arith.subi", bounds.end, bounds.start);
-    let width = b.i64(access.bytes);
-    let fits = b.compare(CmpiPredicate::Uge, size, width);
-    let room = b.add(b.binary("arith.subi", size, width), b.i64(1));
-    let room = b.value("arith.select", &[fits, room, b.i64(0)], b.int(64), &[]);
-    let from = b.binary("arith.subi", address, splat_like(b, bounds.start, ty));
     let beyond = ("predicate", b.integer(64, CmpiPredicate::Uge as i64));
-    let mut bad = b.value("arith.cmpi", &[from, splat_like(b, room, ty)], truth, &[beyond]);
+    let of_each = start.r#type() == ty && end.r#type() == ty;
+    let (ends, one) = if of_each { (ty, truth) } else { (b.int(64), b.int(1)) };
+    let size = b.binary("arith.subi", end, start);
+    let width = constant_like(b, access.bytes, ends);
+    let fits = b.value("arith.cmpi", &[size, width], one, &[beyond]);
+    let room = b.add(b.binary("arith.subi", size, width), constant_like(b, 1, ends));
+    let room = b.value("arith.select", &[fits, room, constant_like(b, 0, ends)], ends, &[]);
+    let from = b.binary("arith.subi", address, for_each(b, start, ty));
+    let mut bad = b.value("arith.cmpi", &[from, for_each(b, room, ty)], truth, &[beyond]);
     if let Some(mask) = mask_of(b, access) {
         bad = b.binary("arith.andi", bad, mask);
     }
-    let found = b.value("arith.select", &[bad, address, constant_like(b, NOWHERE, ty)], ty, &[]);
-    lowest(b, found)
+    b.value("arith.select", &[bad, address, constant_like(b, NOWHERE, ty)], ty, &[])
+}
+
+/// The ends that the lowest of the addresses that are out of bounds is checked against.
+fn ends_at<'c>(
+    b: &Builder<'c>,
+    outside: Value<'c, 'c>,
+    least: Value<'c, 'c>,
+    (start, end): (Value<'c, 'c>, Value<'c, 'c>),
+) -> (Value<'c, 'c>, Value<'c, 'c>) {
+    let ty = outside.r#type();
+    if start.r#type() != ty || ty == b.int(64) {
+        return (start, end);
+    }
+    let truth = element_wise(ty, b.int(1));
+    let same = ("predicate", b.integer(64, CmpiPredicate::Eq as i64));
+    let nothing = constant_like(b, NOWHERE, ty);
+    let is_it = b.value("arith.cmpi", &[outside, splat_like(b, least, ty)], truth, &[same]);
+    let starts = b.value("arith.select", &[is_it, start, nothing], ty, &[]);
+    let first = lowest(b, starts);
+    // Two tensors' elements may be at one address.
+    let is_it = b.value("arith.cmpi", &[starts, splat_like(b, first, ty)], truth, &[same]);
+    (first, lowest(b, b.value("arith.select", &[is_it, end, nothing], ty, &[])))
 }
 
 /// Writes down an access that is left out, if it is the rank's first, and tells the host: its lowest address, and the
@@ -232,23 +280,23 @@ fn record<'c>(
     });
 }
 
-/// Looks up, right after the context, where an access may go.
-fn bounds<'c: 'a, 'a>(access: &Access<'c, 'a>) -> Bounds<'c> {
-    let made = definition(access.ctx).expect("a context is made by an op");
-    let b = &Builder::after_value_at(symm_dialect::context(access.ctx.context()), access.ctx, made.location());
-    let (word, ctx) = (b.int(64), access.ctx);
+/// Looks up, right after the context, the ends of an argument's tensor, or of the heap.
+fn bounds<'c: 'a, 'a>(ctx: Value<'c, 'a>, root: Option<Value<'c, 'a>>) -> Bounds<'c> {
+    let made = definition(ctx).expect("a context is made by an op");
+    let b = &Builder::after_value_at(symm_dialect::context(ctx.context()), ctx, made.location());
+    let word = b.int(64);
     let words_type = Type::parse(b.context, "!tt.ptr<i64>").expect("a type of an unregistered dialect");
     let record = deadline::record(b, ctx);
     let tensors = load_words(b, words::offset(b, record, b.i64(signed(TENSORS_WORD))), word);
     let is_given = b.compare(CmpiPredicate::Ne, tensors, b.i64(0));
     let tensors = b.value("tt.int_to_ptr", &[tensors], words_type, &[]);
     let count = b.choose(is_given, word, |b| load_words(b, tensors, word), |b| b.i64(0));
-    let count = match access.root {
+    let count = match root {
         Some(_) => count,
         // The first one is the heap.
         None => b.binary("arith.minui", count, b.i64(1)),
     };
-    let start = access.root.map(|root| b.value("tt.ptr_to_int", &[root], word, &[]));
+    let start = root.map(|root| b.value("tt.ptr_to_int", &[root], word, &[]));
     let found = b.repeat(
         &[b.i64(0), b.i64(0), b.i64(-1)],
         |b, values| (b.compare(CmpiPredicate::Ult, values[0], count), values.to_vec()),

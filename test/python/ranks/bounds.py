@@ -160,6 +160,8 @@ COMPILED = {
     "source_of_a_copy": ("symm put src", 400),
     "flag_of_another": ("symm signal flag", 8),
     "packets": ("symm put_packet slots", 400),
+    "one_of_two": ("tl.store pointer", 400),
+    "rank_for_each": ("tl.load pointer", 400),
 }
 # Of an access through the as_remote of a rank that is far: where there is one.
 FAR = "of_a_far_rank"
