@@ -154,7 +154,8 @@ functions! {
     /// One more round of a loop, or a call of a function.
     TURN = symm_chk_turn(loc: *const c_char);
 
-    /// Takes this many elements of `bytes` bytes from the stack; their number again, for the `llvm.alloca` that does it.
+    /// Takes this many elements of `bytes` bytes from the stack; their number again, for the `llvm.alloca` that does
+    /// it.
     STACK = symm_chk_stack(elements: u64, bytes: u64, loc: *const c_char) -> u64;
 
     /// Memory of the rank's own, which is in no heap.

@@ -141,11 +141,10 @@ impl Machine {
 impl Weak<'_> {
     fn kind(&self) -> Kind {
         match (self.releases, self.acquires) {
-            (false, _) => Kind::MissingRelease,
             (true, false) => Kind::MissingAcquire,
             (true, true) if !self.tells.is_empty() => Kind::NarrowRelease,
             (true, true) if !self.takes.is_empty() => Kind::NarrowAcquire,
-            (true, true) => Kind::MissingRelease,
+            _ => Kind::MissingRelease,
         }
     }
 

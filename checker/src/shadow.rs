@@ -117,6 +117,7 @@ impl Shadow {
     }
 
     /// Whether a task has read a byte of a range weakly that is not this one.
+    #[must_use]
     pub fn is_read_by_other(&self, range: Range, task: TaskId) -> bool {
         let Self { heaps, cells, .. } = self;
         let Some(stretches) = heaps.get(&range.heap) else { return false };

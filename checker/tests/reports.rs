@@ -29,8 +29,8 @@ impl Program for Meeting {
         self.0.first()
     }
 
-    fn reserved(&self) -> u64 {
-        self.1
+    fn reserved(&self) -> std::ops::Range<u64> {
+        0..self.1
     }
 
     fn start(&self) -> Box<dyn Execution + '_> {
@@ -212,14 +212,11 @@ fn deadlocks_of_packets_say_which_line_waits_for_what() {
     let (first, second) = (LINES[0], LINES[1]);
     let put = Op::PutPacket(vec![first], vec![7], 1);
     let waits = Op::WaitPacket(LINES.to_vec(), 2);
-    let (kind, places, _) = {
-        let report = in_turn(vec![vec![("puts", put)], vec![("waits", waits)]]);
-        let finding = &report.found[0].finding;
-        (finding.kind, finding.at[0].what.clone(), ())
-    };
-    assert_eq!(kind, Kind::Deadlock);
+    let report = in_turn(vec![vec![("puts", put)], vec![("waits", waits)]]);
+    let finding = &report.found[0].finding;
+    assert_eq!(finding.kind, Kind::Deadlock);
     assert_eq!(
-        places,
+        finding.at[0].what,
         "waits for the packet of epoch 2 at 0x100 of rank 1's heap, sees epoch 1; put by rank 0 block 0 (puts); 1 more \
          line has not come"
     );

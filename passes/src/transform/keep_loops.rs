@@ -55,7 +55,7 @@ fn may_go<'c: 'a, 'a>(around: OperationRef<'c, 'a>) -> bool {
 }
 
 fn reads<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    match SymmOp::cast(op).map(|op| op.accessing()) {
+    match SymmOp::cast(op).map(SymmOp::accessing) {
         Some(accessing) => matches!(accessing, Some(Accessing::RemoteLoad(load)) if !load.volatile_()),
         None => only_reads(name(op)) && !is_volatile(op),
     }

@@ -94,12 +94,11 @@ impl Memory {
             let elements = new.chunks(width).zip(old.chunks(width)).enumerate();
             for (at, (element, _)) in elements.filter(|(_, (new, old))| new != old) {
                 let (offset, size) = (nth * page + at * width, element.len() as u64);
-                match ranges.last_mut().filter(|_| offset == end) {
-                    Some(last) => last.bytes += size,
-                    None => {
-                        let start = region.range.start + offset as u64;
-                        ranges.push(Range { start, bytes: size, ..region.range });
-                    }
+                if let Some(last) = ranges.last_mut().filter(|_| offset == end) {
+                    last.bytes += size;
+                } else {
+                    let start = region.range.start + offset as u64;
+                    ranges.push(Range { start, bytes: size, ..region.range });
                 }
                 end = offset + element.len();
                 bytes.extend(element);

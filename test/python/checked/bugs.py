@@ -10,7 +10,7 @@ CASES = {}
 
 
 def case(kernel=None, *, grid=(1,), calls=1, **options):
-    """A kernel is a case; its arguments after the World are tensors of 64 int32, or int64 for `slots`."""
+    """A kernel or a function of the World is a case. A kernel's arguments: tensors of 64 int32, int64 for `slots`."""
     if kernel is None:
         return lambda kernel: case(kernel, grid=grid, calls=calls, **options)
 
@@ -22,14 +22,8 @@ def case(kernel=None, *, grid=(1,), calls=1, **options):
         for _ in range(calls):
             kernel[grid](world, *tensors)
 
-    CASES[kernel.__name__] = program, options
+    CASES[kernel.__name__] = program if hasattr(kernel, "arg_names") else kernel, options
     return kernel
-
-
-def host(program):
-    """A function of the World is a case."""
-    CASES[program.__name__] = program, {}
-    return program
 
 
 # finds:
@@ -395,7 +389,7 @@ def look_at(world, box):
 
 
 # finds: write-after-read race
-@host
+@case
 def filled_while_it_is_read(world):
     box = world.zeros(64, dtype=torch.int32)
     world.barrier()
