@@ -138,14 +138,40 @@ impl<'p> Search<'p> {
                 if last.is_none_or(|last| last < earlier) && node.retrying.contains(&task) {
                     // It would have tried this op there, and found what it has found before.
                 } else if node.enabled.contains(&task) {
-                    node.to_try.insert(task);
+                    self.reverse(earlier, depth, task, &order);
                 } else {
                     node.to_try.extend(&node.enabled);
                 }
-                order.join(&node.before);
+                order.join(&self.nodes[earlier].before);
             }
         }
         order
+    }
+
+    /// Has a task's op, which comes after others as `order` says, tried before the step of a node. In an execution where
+    /// it does, what the node comes before is left out; one of the tasks that this one may begin with is to be tried, and
+    /// any of them will do. The task itself need not be one of them (Abdulla and others 2014: source sets).
+    fn reverse(&mut self, node: usize, depth: usize, task: TaskId, order: &Clock) {
+        let event = self.nodes[node].event;
+        let left: Vec<&Node> = self.nodes[node + 1..depth].iter().filter(|each| !each.before.covers(event)).collect();
+        let (mut first, mut seen) = (BTreeSet::new(), BTreeSet::new());
+        for (nth, each) in left.iter().enumerate() {
+            let is_first = seen.insert(each.choice.task);
+            if is_first && !left[..nth].iter().any(|other| each.before.covers(other.event)) {
+                first.insert(each.choice.task);
+            }
+        }
+        if !seen.contains(&task) && !left.iter().any(|other| order.covers(other.event)) {
+            first.insert(task);
+        }
+        let node = &mut self.nodes[node];
+        if first.iter().any(|each| node.to_try.contains(each) || node.asleep.contains(each)) {
+            return;
+        }
+        match first.iter().find(|each| node.enabled.contains(each)) {
+            Some(&each) => _ = node.to_try.insert(each),
+            None => node.to_try.extend(&node.enabled),
+        }
     }
 
     /// The tasks that are blocked at the end could have gone on earlier.

@@ -156,7 +156,7 @@ fn all_outcomes_of_random_schedules_are_in_all_executions() {
         };
         let launch = Op::Launch([1, 2, 3].into());
         let first = [Op::Alloc(flag(0), true), Op::Alloc(flag(1), true), launch].map(|op| (op, false)).to_vec();
-        let others = (0..3).map(|_| (0..2).map(|_| op()).collect());
+        let others = (0..3).map(|_| (0..3).map(|_| op()).collect());
         let program = Few(std::iter::once(first).chain(others).collect());
         let outcomes = |schedules| {
             let report = check(&program, &schedules, Limits { polls: 20, reducing: 0, ..Limits::default() });
