@@ -148,9 +148,9 @@ impl<'p> Search<'p> {
         order
     }
 
-    /// Has a task's op, which comes after others as `order` says, tried before the step of a node. In an execution where
-    /// it does, what the node comes before is left out; one of the tasks that this one may begin with is to be tried, and
-    /// any of them will do. The task itself need not be one of them (Abdulla and others 2014: source sets).
+    /// Has a task's op, which comes after others as `order` says, tried before the step of a node. In an execution
+    /// where it does, what the node comes before is left out; one of the tasks that this one may begin with is to be
+    /// tried, and any of them will do. The task itself need not be one of them (Abdulla and others 2014: source sets).
     fn reverse(&mut self, node: usize, depth: usize, task: TaskId, order: &Clock) {
         let event = self.nodes[node].event;
         let left: Vec<&Node> = self.nodes[node + 1..depth].iter().filter(|each| !each.before.covers(event)).collect();
