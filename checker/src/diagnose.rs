@@ -162,8 +162,8 @@ impl Machine {
         self.at_step(access.epoch, &access.site, what)
     }
 
-    /// A wait of the later task, at a barrier of all ranks or not, and a signal to its flag after the earlier access that
-    /// is not the one it ended with.
+    /// A wait of the later task, at a barrier of all ranks or not, and a signal to its flag after the earlier access
+    /// that is not the one it ended with.
     fn wrong_event(&self, raced: &Raced, of_barriers: bool) -> Option<(&Waited, At)> {
         let is_one =
             |waited: &&Waited| raced.known.covers(waited.wait) && self.is_of_barrier(waited.flag) == of_barriers;
