@@ -52,7 +52,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     {
         command.arg(name).arg(value.to_string());
     }
-    command.env("PYTHONPATH", std::path::absolute("python")?).env("PYTHONPYCACHEPREFIX", python::caches()?);
+    command.env("PYTHONPATH", std::path::absolute("python")?);
+    python::keep_bytecode(&mut command)?;
     run::run(command.env("TRITON_CACHE_DIR", folder.join("cache")))
 }
 

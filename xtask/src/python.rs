@@ -58,21 +58,20 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
     tools::build()?;
     let symm_opt = std::path::absolute(tree::tool("symm-opt"))?;
     let mypy = environment("mypy", &[MYPY])?.with_file_name("mypy");
-    let caches = caches()?;
     let everything = arguments.iter().all(|argument| !argument.starts_with("test/"));
-    let pytest = |python: &Path, path: Option<&Path>| {
+    let pytest = |python: &Path, path: Option<&Path>| -> Result<Command> {
         let mut pytest = Command::new(python);
         pytest.args(["-m", "pytest", "-q", "-rfEX", "--durations=8", "-p", "no:cacheprovider"]);
         pytest.env("PYTHONPATH", "python");
-        // Each rank of each test imports the package, so its bytecode is kept.
-        pytest.env("PYTHONPYCACHEPREFIX", &caches).env("SYMM_WHEEL", &wheel).env("SYMM_MYPY", &mypy);
+        keep_bytecode(&mut pytest)?;
+        pytest.env("SYMM_WHEEL", &wheel).env("SYMM_MYPY", &mypy);
         pytest.env("SYMM_OPT", &symm_opt);
         pytest.args(path).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-        pytest
+        Ok(pytest)
     };
     let mut runs = Vec::new();
     for version in TRITON {
-        let pytest = pytest(&with_triton(version)?, everything.then_some(Path::new("test/python")));
+        let pytest = pytest(&with_triton(version)?, everything.then_some(Path::new("test/python")))?;
         runs.push((format!("Triton {version}"), pytest));
     }
     if everything || arguments.iter().any(|argument| argument.starts_with(WITH_TORCH)) {
@@ -83,7 +82,7 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
         let paths = if everything { files_with_torch()?.into_iter().map(Some).collect() } else { vec![None] };
         for path in paths {
             let name = path.as_ref().map_or("torch 2.11".into(), |file| format!("torch 2.11, {}", file.display()));
-            let mut pytest = pytest(&python, path.as_deref());
+            let mut pytest = pytest(&python, path.as_deref())?;
             if let Some(ray) = &ray {
                 pytest.env("PYTHONPATH", env::join_paths([Path::new("python"), ray])?);
             }
@@ -104,9 +103,13 @@ pub fn install() -> Result<()> {
     Ok(())
 }
 
-/// Where Python keeps the bytecode of what it imports: its own folders would lie about in the tree.
-pub fn caches() -> Result<PathBuf> {
-    Ok(std::path::absolute(tree::target().join("python/caches"))?)
+/// Has Python keep the bytecode of what it imports, whatever the environment says, and in one folder: its own would lie
+/// about in the tree. Each rank of each test imports the package, and to compile torch again takes longer than most
+/// tests.
+pub fn keep_bytecode(command: &mut Command) -> Result<()> {
+    let caches = std::path::absolute(tree::target().join("python/caches"))?;
+    command.env("PYTHONPYCACHEPREFIX", caches).env_remove("PYTHONDONTWRITEBYTECODE");
+    Ok(())
 }
 
 /// The files of tests with torch.
@@ -271,7 +274,18 @@ fn counts(line: &str) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{counts, tally};
+    use super::{counts, keep_bytecode, tally};
+    use std::process::Command;
+
+    #[test]
+    fn bytecode_is_kept_where_the_environment_forbids_it() {
+        let mut command = Command::new("python3");
+        command.env("PYTHONDONTWRITEBYTECODE", "1");
+        keep_bytecode(&mut command).unwrap();
+        let value = |name: &str| command.get_envs().find(|(each, _)| *each == name).unwrap().1;
+        assert!(value("PYTHONDONTWRITEBYTECODE").is_none());
+        assert!(value("PYTHONPYCACHEPREFIX").is_some());
+    }
 
     #[test]
     fn counts_are_read_from_the_last_line_alone() {
