@@ -124,7 +124,8 @@ def of_a_far_rank(world, p, plain, flag):
 @triton.jit
 def one_of_two(world, p, plain, flag):
     at = tl.arange(0, 128)
-    tl.store(tl.where(at < 64, p + at, p.cast(tl.pointer_type(tl.int32)) + at), at, mask=at < 50)
+    either = tl.where(at < 64, p + at, p.cast(tl.pointer_type(tl.int32)) + at)
+    tl.store(either, tl.load(either, mask=at < 50), mask=at < 50)
     chosen = tl.where(st.rank(world) < 0, flag.cast(tl.pointer_type(tl.int32)), p)
     tl.store(chosen + at, at)  # tl.store: 28 of 128 elements are outside of the tensor that the pointers are of: one is at byte 400
 
