@@ -66,6 +66,10 @@ def triton_polls(ctx, flags, slots, OP: triton.language.constexpr, SECONDS: trit
         while triton.language.max(missing.to(triton.language.int32), 0) != 0:
             value, is_there = ctx.try_packet(slots, 3, 8, triton.language.float16, mask=missing)
             missing = missing & (is_there == 0)
+    elif OP == "beside a fence":
+        while triton.language.atomic_cas(flags, 0, 1) == 1:
+            pass
+        ctx.fence()
     elif OP == "own turn":
         while triton.language.atomic_add(flags, 1) < 3:
             ctx.fence()
@@ -130,7 +134,7 @@ def test_compiles(target, front_end, op):
 # Where the atomics of polls are, from its first line, and what is said of them.
 LOOPS = {"all": (2, "wait ge"), "any": (4, "wait ge any"), "cas": (6, "wait eq"), "test": (9, "wait ge"),
          "carried": (14, "wait ge"), "spin": (16, "wait ne"), "spin there": (19, "wait eq"), "try": (24, "wait_packet"),
-         "try several": (28, "wait_packet")}  # fmt: skip
+         "try several": (28, "wait_packet"), "beside a fence": (31, "wait ne")}  # fmt: skip
 
 
 @pytest.mark.parametrize("op", [*LOOPS, "turn", "own turn"])
@@ -139,7 +143,7 @@ def test_loops_that_poll(target, op):
     def compiled(signature, seconds=None):
         return compile_for(target, triton_kernel, signature, OP=op, SECONDS=seconds)
 
-    if target == "gfx942" and op in ("cas", "spin") and VERSION < (3, 7):
+    if target == "gfx942" and op in ("cas", "spin", "beside a fence") and VERSION < (3, 7):
         pytest.skip("there is no atomic_cas")
     clock = "globaltimer" if target == "sm_90" else "s_memrealtime"
     off = compiled(PLAIN)
