@@ -125,14 +125,17 @@ class Interpreter(Operands):
     def reduced(self, block, every):
         return bool(block.handle.data.all() if every else block.handle.data.any())
 
-    def named(self, operand):
+    def argument(self, operand):
         """What users call an operand of an op: a flag is the pointer of an atomic, too."""
         arguments = inspect.signature(self.function).parameters
-        called = next((each for each in (operand, "flag", "flags") if each in arguments), operand)
-        return f"symm {self.called}: {called}"
+        return next((each for each in (operand, "flag", "flags") if each in arguments), operand)
+
+    def named(self, operand):
+        return f"symm {self.called}: {self.argument(operand)}"
 
     def call(self, name, operands, attributes=None, result=None):
-        operands = {key: value.handle for key, value in self.present(operands).items()}
+        handles = {key: value.handle for key, value in self.present(operands).items()}
+        operands = Given(handles, self.argument)
         kinds = result if isinstance(result, tuple) else (result,)
         if _interpreter_memory.checking.is_on:
             _interpreter_memory.check_operands(name, operands, located, self.named)
@@ -142,6 +145,14 @@ class Interpreter(Operands):
         if isinstance(result, tuple):
             return [self.semantic.tensor(each, kind) for each, kind in zip(done, kinds, strict=True)]
         return None if result is None else self.semantic.tensor(done, result)
+
+
+class Given(dict):
+    """The operands of an op, by the dialect's names; `called` says what users call each."""
+
+    def __init__(self, handles, called):
+        super().__init__(handles)
+        self.called = called
 
 
 def data_ops(load, store):
@@ -226,7 +237,7 @@ class Effects:
 
     def wait(operands, attributes):
         flag, words = operands["flag"], table(operands)
-        check_symmetric(words, flag)
+        check_symmetric(operands, "flag")
         asked = int(flag.data.item()), attributes["comparison"], bits(operands["value"])
         element, clock = flag.get_element_ty().name, Clock(operands, attributes)
         if _symm.await_flag(element, *asked, 0.0):
@@ -320,16 +331,22 @@ def table(operands):
     return (ctypes.c_int64 * (TABLE_HEADER_WORDS + num_ranks)).from_address(address)
 
 
-def check_symmetric(words, pointers, mask=True, every=True):
-    """An error where pointers are not on this rank's heap: `every` one, or else one of them."""
-    if (world := _open.current(words)) is not None:
-        world.check_symmetric(pointers.data[np.broadcast_to(mask, pointers.data.shape)], words[0], every)
+def check_symmetric(operands, name, mask=True, every=True):
+    """An error where an operand's pointers are not on this rank's heap: `every` one, or else one of them."""
+    words, pointers = table(operands), operands[name].data
+    if (world := _open.current(words)) is None:
+        return
+    outside = world.outside(pointers[np.broadcast_to(mask, pointers.shape)], words[0], every)
+    if outside is not None:
+        said = f"{operands.called(name)} is not on the symmetric heap of rank {words[0]}"
+        lies = _open.lies(outside, world, words[0]) or _interpreter_polls.argument_at(outside) or f"it is {outside:#x}"
+        raise NotSymmetricError(f"{said}: {lies}")
 
 
 def lines_of(operands):
     """The lines on this rank's heap that an op looks at."""
     here = operands["slots"]
-    check_symmetric(table(operands), here, operands["mask"].data if "mask" in operands else True)
+    check_symmetric(operands, "slots", operands["mask"].data if "mask" in operands else True)
     check_lines(here)
     return here
 
@@ -346,7 +363,7 @@ def remote(operands, name, rank="rank", checked=True):
     for number in (me, *np.unique(to)) if isinstance(to, np.ndarray) else (me, to):
         if not 0 <= number < num_ranks:
             raise RankRangeError(f"rank {number} out of range [0, {num_ranks})")
-    check_symmetric(words, pointers, mask, every=checked)
+    check_symmetric(operands, name, mask, every=checked)
     if isinstance(to, np.ndarray):
         distance = np.array([(base - bases[me]) % 2**64 for base in bases], np.uint64)[to]
     else:

@@ -74,6 +74,8 @@ class Polls(threading.local):
     def __init__(self):
         self.found, self.written, self.world = {}, 0, None
         self.kernel, self.are_told = "", False
+        # Of the launch: the kernel's arguments, by their names.
+        self.arguments = {}
 
     def tell(self, where):
         """Other ranks are to know that this one polls."""
@@ -106,8 +108,9 @@ def _launched(run):
 
     @functools.wraps(run)
     def wrapper(kernel, *args, **keywords):
-        before = polls.world, polls.kernel
+        before = polls.world, polls.kernel, polls.arguments
         polls.forget()
+        polls.arguments = {**dict(zip(kernel.arg_names, args)), **keywords}
         polls.world, polls.kernel = _watched((*args, *keywords.values())), calls.name or kernel.fn.__name__
         _do(_doing())
         try:
@@ -120,10 +123,20 @@ def _launched(run):
             raise InterpreterError(repr(cause)) from cause
         finally:
             polls.forget()
-            polls.world, polls.kernel = before
+            polls.world, polls.kernel, polls.arguments = before
             _do(_doing())
 
     return wrapper
+
+
+def argument_at(address):
+    """The tensor among the kernel's arguments in which an address is, for messages; "" for none."""
+    for name, value in polls.arguments.items():
+        if isinstance(value, torch().Tensor):
+            storage = value.untyped_storage()
+            if 0 <= address - storage.data_ptr() < storage.nbytes():
+                return f"it is in {name}, a tensor of {value.dtype}, {tuple(value.shape)}, that is on no heap"
+    return ""
 
 
 def unwrapped(error):

@@ -67,6 +67,33 @@ def address_of(tensor):
         return 0
 
 
+def lies(address, world, rank):
+    """What lies at an address that is not on a World's or a Team's own heap, for messages; "" where that is unknown."""
+    if address == 0:
+        return "it is null, as the pointer of a tensor without elements is"
+    home, members = world._place()
+    for other in worlds:
+        whose, offset = place_of(address, [other])
+        if whose >= 0 and other is home:
+            whose = members.index(whose) if whose in members else f"{whose} of the World"
+            return f"it is on that of rank {whose}: give the pointer of rank {rank}, and the rank that is meant"
+        if whose >= 0:
+            return f"it is {other.flag_at(offset)}, on another World's heap"
+    return ""
+
+
+def shown(value, world):
+    """What the host API was given where it wants a tensor on a World's heap, for messages."""
+    if not isinstance(value, torch().Tensor):
+        return f"{value!r}"
+    kind = f"a tensor of {value.dtype}, {tuple(value.shape)}, "
+    whose, _ = place_of(address_of(value), worlds)
+    if whose < 0:
+        return f"{kind}on no heap ({value.device})"
+    whose, _ = place_of(address_of(value), [world])
+    return f"{kind}on the heap of rank {whose}" if whose >= 0 else f"{kind}on another World's heap"
+
+
 def record_into(world, address):
     """Has compiled kernels of a World and its teams record what they do at an address; 0 turns recording off."""
     world.records_at = address

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._memory import Memory, torch
-from ._open import address_of
+from ._open import address_of, shown
 from ._streams import integer
 from ._symm import TABLE_HEADER_WORDS, TABLE_REACH
 from .errors import ArgumentError, FarRankError, NotSymmetricError, RankRangeError
@@ -39,7 +39,7 @@ class Places:
         """
         rank = rank_in(rank, self.get_num_ranks())
         if not isinstance(tensor, torch().Tensor) or not self.is_symmetric(tensor):
-            raise NotSymmetricError("as_remote requires a tensor on the symmetric heap")
+            raise NotSymmetricError(f"as_remote requires a tensor on the symmetric heap, not {shown(tensor, self)}")
         if tensor.is_conj() or tensor.is_neg():
             message = "as_remote: torch conjugates or negates this view as it reads: make the view of the result"
             raise NotSymmetricError(message)
@@ -52,14 +52,15 @@ class Places:
         memory = Memory(address, size, tensor)
         return memory.tensor(self.device, tensor.dtype, tensor.shape, tensor.stride())
 
-    def check_symmetric(self, addresses, rank, every=True):
-        """An error for an address in a kernel that is not on a rank's heap; if not for `every` one, for all of them."""
+    def outside(self, addresses, rank, every=True):
+        """The first address in a kernel that is not on a rank's heap; None, too, where not `every` one needs to be and
+        another one is.
+        """
         self.get_rank()  # Not in a forked process.
         first = self.bases[rank]
         end = first + self.heap_size
         outside = addresses[(addresses < first) | (addresses >= end)]
-        if outside.size and (every or outside.size == addresses.size):
-            raise NotSymmetricError(f"{int(outside.flat[0]):#x} is not on the symmetric heap of rank {rank}")
+        return int(outside.flat[0]) if outside.size and (every or outside.size == addresses.size) else None
 
 
 def rank_in(rank, count, name="rank", call=""):

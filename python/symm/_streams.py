@@ -7,6 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._memory import torch
+from ._open import shown
 from .errors import ArgumentError, NotSymmetricError
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ class Streams:
         """The counterpart of an argument of a call on a rank's heap; None for a far rank."""
         world, _ = self._place()
         if not isinstance(tensor, torch().Tensor) or not world.is_symmetric(tensor):
-            raise NotSymmetricError(f"{call}: {name} must be a tensor on this World's symmetric heap")
+            wanted = "must be a tensor on this World's symmetric heap"
+            raise NotSymmetricError(f"{call}: {name} {wanted}, not {shown(tensor, world)}")
         if not self.is_near(rank):
             return None
         return self.as_remote(tensor, rank)
@@ -97,7 +99,7 @@ class Streams:
         self.check()
         for name, tensor in (("src", src), ("dst", dst)):
             if not isinstance(tensor, torch().Tensor):
-                raise NotSymmetricError(f"{call}: {name} must be a tensor, not {tensor!r}")
+                raise NotSymmetricError(f"{call}: {name} must be a tensor, not {shown(tensor, self._place()[0])}")
         if tuple(src.shape) != tuple(dst.shape) or src.dtype != dst.dtype:
             said = [
                 f"{name} is {tuple(tensor.shape)} of {tensor.dtype}" for name, tensor in (("src", src), ("dst", dst))

@@ -211,8 +211,8 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
 
     # What an interpreted kernel asks.
 
-    def check_symmetric(self, addresses, rank, every=True):
-        self.world.check_symmetric(addresses, self.members[rank], every)
+    def outside(self, addresses, rank, every=True):
+        return self.world.outside(addresses, self.members[rank], every)
 
     def flag_at(self, offset):
         return self.world.flag_at(offset + self._offset)

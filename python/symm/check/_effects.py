@@ -131,7 +131,7 @@ class Checked:
 
     def wait(operands, attributes):
         flag = operands["flag"]
-        check_symmetric(table(operands), flag)
+        check_symmetric(operands, "flag")
         signed = not attributes.get("unsigned")
         asked = bits(operands["value"]), *order(attributes, "acquire"), attributes["comparison"], signed
         ask("wait", *block(flag), *asked)

@@ -75,8 +75,11 @@ world.barrier()
 for wrong, what in (
     (lambda: world.put(mine, mail[:2], after), "put: src is .* and dst is .*: they must be the same"),
     (lambda: world.get(wide, out, after), "get: src is .* and dst is .*: they must be the same"),
-    (lambda: world.put(mine, torch.zeros(4, 8), after), "put: dst must be a tensor on this World's symmetric heap"),
-    (lambda: world.get(None, out, after), "get: src must be a tensor on this World's symmetric heap"),
+    (
+        lambda: world.put(mine, torch.zeros(4, 8), after),
+        "put: dst must be a tensor on this World's symmetric heap, not a tensor of torch.float32, ",
+    ),
+    (lambda: world.get(None, out, after), "get: src must be a tensor on this World's symmetric heap, not None"),
     (lambda: team.put(mine, torch.zeros(4, 8), 0), "put: dst must be a tensor on this World's symmetric heap"),
     (lambda: world.put(mine, mail, ranks), "out of range"),
     (lambda: world.put(3, mail, after), "put: src must be a tensor, not 3"),

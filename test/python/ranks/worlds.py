@@ -49,7 +49,9 @@ me, ranks = first.get_rank(), first.get_num_ranks()
 neighbour, before = (me + 1) % ranks, (me - 1) % ranks
 mine, other = first.zeros(1, dtype=torch.int32), second.zeros(1, dtype=torch.int32)
 assert first.is_symmetric(mine) and not first.is_symmetric(other) and second.is_symmetric(other)
-assert raised(symm.NotSymmetricError, second.as_remote, mine, 0)
+said = "a tensor of torch.int32, (1,), on another World's heap"
+assert said in raised(symm.NotSymmetricError, second.as_remote, mine, 0)
+assert said in raised(symm.NotSymmetricError, first.put, mine, other, 0)
 first.barrier()
 second.barrier()
 give[(1,)](first.get_device_context(), mine, 1 + me)

@@ -25,7 +25,7 @@ def one_rank_of_a_block_out_of_range(table, p):
 
 @triton.jit
 def not_on_the_heap(table, p):
-    st.store(table, p + tl.arange(0, 8), 0, 0)  # is not on the symmetric heap of rank 0
+    st.store(table, p + tl.arange(0, 8), 0, 0)  # ptr is not on the symmetric heap of rank 0: it is in p, a tensor of
 
 
 @triton.jit
@@ -45,12 +45,37 @@ def flag_is_too_narrow(table, p):
 
 @triton.jit
 def flag_not_on_the_heap(table, p):
-    st.wait(table, p, 1)  # is not on the symmetric heap of rank 0
+    st.wait(table, p, 1)  # flag is not on the symmetric heap of rank 0: it is in p, a tensor of torch.int32, (8,), that
 
 
 @triton.jit
 def counterpart_of_what_is_not_on_the_heap(table, p):
-    st.as_remote(table, p, 0)  # is not on the symmetric heap of rank 0
+    st.as_remote(table, p, 0)  # ptr is not on the symmetric heap of rank 0: it is in p, a tensor of
+
+
+@triton.jit
+def second_operand_not_on_the_heap(table, p):
+    st.put(table, p, p, 0)  # dst is not on the symmetric heap of rank 0: it is in p, a tensor of torch.int32, (8,)
+
+
+@triton.jit
+def flag_of_a_test_not_on_the_heap(table, p):
+    st.test(table, p, 1)  # flag is not on the symmetric heap of rank 0: it is in p, a tensor of torch.int32, (8,)
+
+
+@triton.jit
+def tensor_of_another_world(table, p):
+    st.load(table, p + 2, 0)  # ptr is not on the symmetric heap of rank 0: it is element 2 of World.ones: torch.int32,
+
+
+@triton.jit
+def tensor_without_elements(table, p):
+    st.load(table, p, 0)  # ptr is not on the symmetric heap of rank 0: it is null, as the pointer of a tensor without
+
+
+@triton.jit
+def no_pointer(table, p):
+    st.load(table, p, 0)  # ptr must be a pointer or a block of pointers, not None
 
 
 @triton.jit
@@ -129,6 +154,11 @@ def all_of_the_dead(table, p):
 
 GRIDS = {"barrier_of_too_many": (130_816,)}
 tensor = outside if os.environ["CASE"].endswith("not_on_the_heap") else here
+if os.environ["CASE"] == "tensor_of_another_world":
+    tensor = symm.init(heap_size=16 << 20).ones(8, dtype=torch.int32)
+if os.environ["CASE"] == "tensor_without_elements":
+    tensor = world.zeros(0, dtype=torch.int32)
+tensor = None if os.environ["CASE"] == "no_pointer" else tensor
 context = world.get_heap_bases() if os.environ["CASE"] == "table_of_bases" else world.get_device_context()
 try:
     globals()[os.environ["CASE"]][GRIDS.get(os.environ["CASE"], (1,))](context, tensor)
