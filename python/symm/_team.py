@@ -47,7 +47,7 @@ class Splits:
         """
         world, members = self._place()
         mine, groups = grouped(world, members, self.get_rank(), color, key)
-        made = Team(world, groups[mine])
+        made = Team._of(world, groups[mine])
         return None if color is None else made
 
     def team(self, ranks: Sequence[int] | ProcessGroup | DeviceMesh) -> Team:
@@ -72,7 +72,7 @@ class Splits:
             if theirs is None:
                 raise ArgumentError(f"team: rank {rank} gave none: {what} (at {where})")
         check_lists([(theirs, where) for (theirs, _), where in said])
-        return Team(world, chosen)
+        return Team._of(world, chosen)
 
     def _checked(self, ranks):
         """The ranks of a team, as its caller gave them."""
@@ -104,7 +104,17 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
     are those that the World had when the team was made, until `timeout` sets others.
     """
 
-    def __init__(self, world: World, members: tuple[int, ...]):
+    def __init__(self, *_: object, **__: object):
+        raise ArgumentError("symm.Team is what a World makes: call world.team([0, 1]), or world.split(color)")
+
+    @staticmethod
+    def _of(world: World, members: tuple[int, ...]) -> Team:
+        """The team of these ranks of a World, in this order; this rank is one of them."""
+        team = Team.__new__(Team)
+        team._make(world, members)
+        return team
+
+    def _make(self, world: World, members: tuple[int, ...]) -> None:
         if world.engine is not None and not all(world.is_near(rank) for rank in members):
             raise EngineError("a team cannot have far ranks yet: use the World, or teams of ranks that are near")
         self.world, self.members, self.device, self.rank = world, members, world.device, world.rank

@@ -65,7 +65,9 @@ def init(
         message = "symm.init: another thread of this process is in it: all ranks join runs in the same order, so let "
         raise BootstrapError(message + "one thread call it, or each after the other")
     try:
-        return World(heap_size, usual_device() if device is None else device, timeout, engine, domain)
+        world = World.__new__(World)
+        world._join(heap_size, usual_device() if device is None else device, timeout, engine, domain)
+        return world
     finally:
         JOINING.release()
 
@@ -97,14 +99,17 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
     # Whether one of this process's runs could not be left at its end.
     _could_not_leave = False
 
-    def __init__(
+    def __init__(self, *_: object, **__: object):
+        raise ArgumentError("symm.World is what symm.init() returns: call world = symm.init()")
+
+    def _join(
         self,
         heap_size: int,
         device: str | Device,
         timeout: float | None,
         engine: str | None = None,
         domain: int | None = None,
-    ):
+    ) -> None:
         if isinstance(heap_size, bool) or (isinstance(heap_size, int) and not 0 < heap_size < 2**63):
             raise ArgumentError(f"symm.init: heap_size must be a number of bytes, not {heap_size}")
         seconds = _timeouts.default(timeout)

@@ -43,6 +43,11 @@ for context in (world, team):
     for right in (np.int32(0), np.uint8(0), np.int64(0)):
         assert context.is_near(right) and context.as_remote(data, right).numel() == 8
         context.wait(flag, right)
+for given in ((), (0,), (1 << 20, "cpu", 1.0), (world, (me,))):
+    refused("symm.World is what symm.init() returns: call world = symm.init()", symm.World, *given)
+    refused("symm.Team is what a World makes: call world.team([0, 1]), or world.split(color)", symm.Team, *given)
+refused("symm.World is what symm.init() returns", symm.World, heap_size=1 << 20)
+refused("symm.Team is what a World makes", symm.Team, ranks=[0])
 for wrong in ("x", "2", -1, 0, math.nan, True, [1]):
     refused("symm.init: timeout must be a number of seconds above 0", symm.init, heap_size=8 << 20, timeout=wrong)
 for wrong in ("", ".", 3, None):
