@@ -188,8 +188,9 @@ class Effects:
     def is_near(operands, attributes):
         words, number = table(operands), int(operands["rank"].data.item())
         world = _open.current(words)
-        near = 0 <= number < words[1] and (world is None or world.is_near(number))
-        return TensorHandle(np.array([near]), tl.int1)
+        if not 0 <= number < words[1]:
+            raise RankRangeError(f"rank {number} out of range [0, {words[1]})")
+        return TensorHandle(np.array([world is None or world.is_near(number)]), tl.int1)
 
     def as_remote(operands, attributes):
         world = _open.current(table(operands))

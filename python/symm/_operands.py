@@ -121,7 +121,7 @@ class Operands:
     def rank(self, value, name="rank", one=True):
         value = tl._unwrap_if_constexpr(value)
         if isinstance(value, int) and not isinstance(value, bool):
-            if not 0 <= value < 2**31:
+            if not 0 <= value < MAX_RANKS:
                 raise ValueError(f"{name} must be at least 0 and below the number of ranks, not {value}")
         elif not isinstance(value, tl.tensor) or not value.type.scalar.is_int() or value.type.scalar.is_bool():
             raise TypeError(f"{name} must be an integer, not {describe(value)}")
@@ -144,6 +144,8 @@ class Operands:
         if isinstance(value, int) and pointer.type.scalar.element_ty.is_floating():
             # Triton casts no integers to types of 8 bits.
             value = float(value)
+        elif isinstance(value, int):
+            whole(value, pointer.type.scalar.element_ty, name)
         value = self._like(value, pointer, name)
         return self.semantic.cast(value, pointer.type.scalar.element_ty)
 
@@ -211,6 +213,13 @@ class Operands:
                 raise ValueError(f"{other} is not like {name}: {error}") from None
             has = "have" if name == "the pointers" else "has"
             raise ValueError(f"{other} has shape {shapes[1]}, but {name} {has} {shapes[0]}") from None
+
+
+def whole(value, element, name):
+    """An error for a constant of which an integer would hold a part only, signed or not."""
+    bits = element.primitive_bitwidth
+    if not -(2 ** (bits - 1)) <= value < 2**bits:
+        raise ValueError(f"{name} {value} does not fit in {element}")
 
 
 def choice(value, name, choices):

@@ -54,7 +54,10 @@ def num_ranks(emit: Emitter, ctx: Context) -> tl.tensor:
 
 @op
 def is_near(emit: Emitter, ctx: Context, rank: Rank) -> tl.tensor:
-    """Whether the heap of `rank` is mapped here (int1): always, without an engine."""
+    """Whether the heap of `rank` is mapped here (int1): always, without an engine.
+
+    In the interpreter a rank that does not exist is an error.
+    """
     return emit.call("is_near", {"ctx": emit.context(ctx), "rank": emit.rank(rank)}, result=tl.int1)
 
 

@@ -110,6 +110,24 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
         st.num_ranks(table, 1)  # symm num_ranks: too many positional arguments
     elif CASE == 46:
         st.atomic_min(table, p, 1, 0, maks=True)  # symm atomic_min: got an unexpected keyword argument 'maks'
+    elif CASE == 47:
+        st.load(table, None, 1)  # symm load: ptr must be a pointer or a block of pointers, not None
+    elif CASE == 48:
+        st.load(table, p, True)  # symm load: rank must be an integer, not True
+    elif CASE == 49:
+        st.signal(table, flag, 1, n > 0)  # symm signal: rank must be an integer, not int1
+    elif CASE == 50:
+        st.is_near(table, False)  # symm is_near: rank must be an integer, not False
+    elif CASE == 51:
+        st.is_near(table, 128)  # symm is_near: rank must be at least 0 and below the number of ranks, not 128
+    elif CASE == 52:
+        st.store(table, b, 256, 1)  # symm store: value 256 does not fit in int8
+    elif CASE == 53:
+        st.atomic_cas(table, flag.to(tl.pointer_type(tl.int32)), 1 << 32, 1, 1)  # expected 4294967296 does not fit in int32
+    elif CASE == 54:
+        st.load(table, b + at, 1, at < n, other=-129)  # symm load: other -129 does not fit in int8
+    elif CASE == 55:
+        st.atomic_xchg(table, flag, 1 << 64, 1)  # symm atomic_xchg: value 18446744073709551616 does not fit in int64
 
 
 SOURCE = inspect.getsource(wrong.fn)
@@ -139,6 +157,9 @@ def fitting(table, signed, unsigned, n):
     st.signal(table, unsigned, (1 << 64) - 1, 1)
     st.signal(table, unsigned, n, 1)
     st.signal(table, signed, n, 1, op="add")
+    # The bits of a number without a sign, and what wraps around.
+    st.atomic_xchg(table, signed, (1 << 32) - 1, 1)
+    st.atomic_add(table, unsigned, -1, 127)
 
 
 def test_flags_take_what_fits():

@@ -29,6 +29,31 @@ def not_on_the_heap(table, p):
 
 
 @triton.jit
+def nobody_is_near(table, p):
+    st.is_near(table, st.num_ranks(table))  # symm is_near: rank 1 out of range [0, 1)
+
+
+@triton.jit
+def rank_that_no_run_has(table, p):
+    st.load(table, p, 128)  # symm load: rank must be at least 0 and below the number of ranks, not 128
+
+
+@triton.jit
+def rank_is_a_boolean(table, p):
+    st.load(table, p, True)  # symm load: rank must be an integer, not True
+
+
+@triton.jit
+def rank_is_a_comparison(table, p):
+    st.signal(table, p, 1, st.rank(table) > 0)  # symm signal: rank must be an integer, not int1
+
+
+@triton.jit
+def value_is_too_wide(table, p):
+    st.store(table, p, 1 << 32, 0)  # symm store: value 4294967296 does not fit in int32
+
+
+@triton.jit
 def rank_is_no_integer(table, p):
     st.load(table, p, 0.5)  # rank must be an integer, not 0.5
 

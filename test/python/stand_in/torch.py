@@ -83,7 +83,7 @@ class Tensor:
         return self.array.itemsize
 
     def data_ptr(self):
-        return self.array.ctypes.data
+        return self.array.ctypes.data if self.array.size else 0
 
     def untyped_storage(self):
         return Storage(self.array)
