@@ -30,7 +30,7 @@ from . import (
 )
 from ._interpreter_deadline import Clock, timed_out
 from ._interpreter_memory import bits, check_lines, contiguous, everywhere, from_packets, integer, like, load, store
-from ._operands import Operands, complaint
+from ._operands import Bases, Operands, complaint
 from ._symm import DEADLINE_OFFSET, MAX_RANKS, TABLE_HEADER_WORDS
 from ._timeouts import barrier_text
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
@@ -95,6 +95,17 @@ class Interpreter(Operands):
             value = self.semantic.cast(value, tl.float32) if value.type.scalar.is_int() else value
         return super().value(value, pointer, name)
 
+    def present(self, operands):
+        self.says_rank = context.name if isinstance(context := operands.get("ctx"), Bases) else ""
+        return super().present(operands)
+
+    def check_context(self, context, rank, num_ranks):
+        mine, count, *_ = table({"ctx": context.handle})
+        if rank != mine:
+            raise ValueError(f"rank is {rank}, but this rank is {mine}")
+        if num_ranks != count:
+            raise ValueError(f"world_size is {num_ranks}, but there are {count} ranks")
+
     def record_of(self, ctx):
         words = table({key: value.handle for key, value in self.present({"ctx": self.context(ctx)}).items()})
         address = np.array([words[TABLE_HEADER_WORDS + words[0]] + DEADLINE_OFFSET], dtype=np.uint64)
@@ -135,7 +146,7 @@ class Interpreter(Operands):
 
     def call(self, name, operands, attributes=None, result=None):
         handles = {key: value.handle for key, value in self.present(operands).items()}
-        operands = Given(handles, self.argument)
+        operands = Given(handles, self.argument, self.says_rank)
         kinds = result if isinstance(result, tuple) else (result,)
         if _interpreter_memory.checking.is_on:
             _interpreter_memory.check_operands(name, operands, located, self.named)
@@ -148,11 +159,13 @@ class Interpreter(Operands):
 
 
 class Given(dict):
-    """The operands of an op, by the dialect's names; `called` says what users call each."""
+    """The operands of an op, by the dialect's names; `called` says what users call each, and `says_rank` is what they
+    call the rank that a context of parts is of.
+    """
 
-    def __init__(self, handles, called):
+    def __init__(self, handles, called, says_rank):
         super().__init__(handles)
-        self.called = called
+        self.called, self.says_rank = called, says_rank
 
 
 def data_ops(load, store):
@@ -339,7 +352,8 @@ def check_symmetric(operands, name, mask=True, every=True):
         return
     outside = world.outside(pointers[np.broadcast_to(mask, pointers.shape)], words[0], every)
     if outside is not None:
-        said = f"{operands.called(name)} is not on the symmetric heap of rank {words[0]}"
+        as_given = f", which is {operands.says_rank}" if operands.says_rank else ""
+        said = f"{operands.called(name)} is not on the symmetric heap of rank {words[0]}{as_given}"
         lies = _open.lies(outside, world, words[0]) or _interpreter_polls.argument_at(outside) or f"it is {outside:#x}"
         raise NotSymmetricError(f"{said}: {lies}")
 

@@ -74,6 +74,8 @@ def lies(address, world, rank):
     home, members = world._place()
     for other in worlds:
         whose, offset = place_of(address, [other])
+        if other is home and whose == home.get_rank():
+            return f"it is on that of this rank, {world.get_rank()}"
         if whose >= 0 and other is home:
             whose = members.index(whose) if whose in members else f"{whose} of the World"
             return f"it is on that of rank {whose}: give the pointer of rank {rank}, and the rank that is meant"

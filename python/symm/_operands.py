@@ -99,6 +99,9 @@ class Operands:
             name: value for name, value in present.items() if name != "ctx"
         }
 
+    def check_context(self, context, rank, num_ranks):
+        """In the interpreter: an error where a rank, and how many there are, are not those of a context."""
+
     def pointer(self, value, name="ptr", written=False, scalar=False):
         """A pointer or a block of pointers; one to booleans becomes one to bytes, which is how they are stored."""
         kind = getattr(value, "type", None)

@@ -44,7 +44,9 @@ def _initialize(emit, context_tensor, rank, world_size, tracing=False):
     """The context, from what `Iris.get_device_context` returns."""
     _no_tracing(tracing)
     table = _table(emit, context_tensor)
-    return Context(_constant(rank, "rank"), _constant(world_size, "world_size"), _heap_bases(emit, table), table)
+    rank, world_size = _constant(rank, "rank"), _constant(world_size, "world_size")
+    emit.check_context(table, rank.value, world_size.value)
+    return Context(rank, world_size, _heap_bases(emit, table), table)
 
 
 @functools.partial(op, name="IrisDeviceCtx.initialize")

@@ -13,7 +13,7 @@ from triton.language import core as tl
 from .. import _ops
 from .._carrier import Parameters, Result, op
 from .._operands import Bases
-from ..errors import SymmError
+from ..errors import NotSymmetricError, SymmError
 
 
 def _op(
@@ -30,7 +30,8 @@ def _op(
                 return function(*args, **keywords)
             except (TypeError, ValueError) as error:
                 name, _, said = str(error).partition(" ")
-                if isinstance(error, SymmError) or name not in names:
+                is_named = isinstance(error, NotSymmetricError) or not isinstance(error, SymmError)
+                if not is_named or name not in names:
                     raise
                 raise type(error)(f"{names[name]} {said}") from error
 

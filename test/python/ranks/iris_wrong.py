@@ -83,6 +83,20 @@ def wrong(table, p, bases, CASE: tl.constexpr, ME: tl.constexpr, RANKS: tl.const
         iris.DeviceContext.initialize(table)
     elif CASE == "Context is made by Context.initialize, not by Context(…)":
         iris.DeviceContext(3)
+    elif CASE == "symm DeviceContext.initialize: rank is 5, but this rank is ":
+        iris.DeviceContext.initialize(table, 5, RANKS)
+    elif CASE == "symm DeviceContext.initialize: world_size is 5, but there are ":
+        iris.DeviceContext.initialize(table, ME, 5)
+    elif CASE == "load: pointer is not on the symmetric heap of rank 0, which is to_rank: it is on that of":
+        iris.load(p, 0, 1, bases)
+    elif CASE == "store: pointer is not on the symmetric heap of rank 0, which is from_rank: it is on that of":
+        iris.store(p, 1, 0, 1, bases)
+    elif CASE == "copy: dst_ptr is not on the symmetric heap of rank 0, which is cur_rank: it is on that of":
+        iris.copy(p, p, 0, 1, 0, bases)
+    elif CASE == "atomic_add: pointer is not on the symmetric heap of rank 0, which is from_rank: it is on that of":
+        iris.atomic_add(p, 1, 0, 1, bases)
+    elif CASE == "symm load: rank 127 out of range [0, ":
+        iris.load(p, 127, 0, bases)
     elif CASE == "TileView: block_m must be a tl.constexpr, as Iris demands, not 'x'":
         iris.TileView(0, 0, "x", 4)
     elif CASE == "TileView takes pid_m, pid_n, block_m, block_n":
@@ -95,10 +109,14 @@ file = open(__file__).read().splitlines()
 cases = [line.split('CASE == "')[1][:-2] for line in file if "if CASE ==" in line and line.startswith("    ")]
 assert len(cases) > 12
 for case in cases:
+    if "it is on that of" in case and me != 1:
+        continue
     with pytest.raises(triton.runtime.errors.InterpreterError) as raised:
         wrong[(1,)](shmem.get_device_context(), there, shmem.get_heap_bases(), case, me, ranks)
-    error = raised.value.__cause__
-    assert isinstance(error, symm.CompileError) and case in str(error) and error.file == __file__, (case, str(error))
+    error, kind = raised.value.__cause__, symm.CompileError
+    if "it is on that of" in case or "out of range" in case:
+        kind = symm.NotSymmetricError if "it is on that of" in case else symm.RankRangeError
+    assert isinstance(error, kind) and case in str(error) and error.file == __file__, (case, str(error))
     assert "_initialize" not in str(error) and "Methods" not in str(error), error
 
 
