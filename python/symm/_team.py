@@ -76,7 +76,7 @@ class Splits:
 
     def _checked(self, ranks):
         """The ranks of a team, as its caller gave them."""
-        if (of_torch := ranks_of_torch(ranks)) is not None:
+        if (of_torch := ranks_of_torch(ranks, self._place()[0])) is not None:
             members = self._place()[1]
             ranks = [members.index(rank) if rank in members else -1 for rank in of_torch]
         # Their order is that of the team, which a set does not have.

@@ -44,5 +44,34 @@ first = dist.new_group([0])
 said = "this rank is not in that group" if rank else "team: rank 1 gave none: team: this rank is not in that group"
 with pytest.raises(symm.ArgumentError, match=said):
     world.team(first)
+everyone, tp = dist.new_group(list(range(ranks))), mesh["tp"]
+dist.destroy_process_group(everyone)
+with pytest.raises(symm.ArgumentError, match="team: this group of torch.distributed has been destroyed: give one that"):
+    world.team(everyone)
+world.barrier()
+dist.destroy_process_group()
+for given, what in ((tp, "mesh"), (group, "group")):
+    said = f"team: torch.distributed, which this {what} is of, has been destroyed"
+    with pytest.raises(symm.ArgumentError, match=said):
+        world.team(given)
+world.barrier()
+# Where the ranks have other numbers in torch.distributed, a group of it says nothing of the World's.
+backwards = ranks - 1 - rank
+dist.init_process_group("gloo", init_method=f"file://{os.environ['STORE']}2", rank=backwards, world_size=ranks)
+said = f"team: this is rank {backwards} of {ranks} in torch.distributed, and rank {rank} of {ranks} in the World"
+with pytest.raises(symm.ArgumentError, match=said):
+    world.team(dist.group.WORLD)
+world.barrier()
+
+
+def closed(*arguments):
+    raise RuntimeError("Connection closed by peer")
+
+
+# As where another rank has destroyed its process group.
+dist.all_gather_object = closed
+said = f"symm.init: torch.distributed, of whose {ranks} ranks this is {backwards}, does not reach the others: one has "
+with pytest.raises(symm.BootstrapError, match=said):
+    symm.init(heap_size=8 << 20, timeout=60)
 world.barrier()
 dist.destroy_process_group()
