@@ -267,10 +267,23 @@ def complaint(function, args, kwargs, error):
     give, and may name a function that they do not call.
     """
     said = str(error) or repr(error)
-    if isinstance(error, TypeError):
-        try:
-            inspect.signature(function).bind(None, *args, **kwargs)
-        except TypeError as wrong:
-            _, missing, names = said.partition("() missing ")
-            return f"{function.__qualname__}{missing}{names}" if missing else str(wrong)
+    if not isinstance(error, (TypeError, ValueError)):
+        return said
+    signature = inspect.signature(function)
+    try:
+        signature.bind(None, *args, **kwargs)
+    except TypeError as wrong:
+        _, missing, names = said.partition("() missing ")
+        said = f"{function.__qualname__}{missing}{names}" if missing else str(wrong)
+    required = [each.name for each in signature.parameters.values() if each.default is each.empty][1:]
+    if required[:1] == ["ctx"] and "ctx" not in kwargs and not (args and is_context(args[0])):
+        wanted = f"{function.__name__}({', '.join(required)}, …)" if required[1:] else f"{function.__name__}(ctx)"
+        said += f". Is ctx, the first argument, forgotten? Write {wanted}; ctx is the World or a DeviceContext"
     return said
+
+
+def is_context(value):
+    """Whether a value may be a context: what else points to integers of 64 bits is not told from a table."""
+    kind = getattr(getattr(value, "table", value), "type", None)
+    is_table = isinstance(kind, tl.pointer_type) and kind.element_ty in (tl.int64, tl.uint64)
+    return is_table or hasattr(value, "rank_here") or isinstance(value, Bases)

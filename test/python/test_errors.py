@@ -128,6 +128,18 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
         st.load(table, b + at, 1, at < n, other=-129)  # symm load: other -129 does not fit in int8
     elif CASE == 55:
         st.atomic_xchg(table, flag, 1 << 64, 1)  # symm atomic_xchg: value 18446744073709551616 does not fit in int64
+    elif CASE == 56:
+        st.store(p + at, 1.0, 0)  # missing 1 required positional argument: 'rank'. Is ctx, the first argument, forgotten?
+    elif CASE == 57:
+        st.put(p, p, 1)  # symm put: put() missing 1 required positional argument: 'rank'. Is ctx, the first argument, f
+    elif CASE == 58:
+        st.rank()  # 'ctx'. Is ctx, the first argument, forgotten? Write rank(ctx); ctx is the World or a DeviceContext
+    elif CASE == 59:
+        st.load(p + at, 1, at < n)  # forgotten? Write load(ctx, ptr, rank, …); ctx is the World or a DeviceContext
+    elif CASE == 60:
+        st.barrier()  # forgotten? Write barrier(ctx); ctx is the World or a DeviceContext
+    elif CASE == 61:
+        st.load(p, rank=1)  # forgotten? Write load(ctx, ptr, rank, …); ctx is the World or a DeviceContext
 
 
 SOURCE = inspect.getsource(wrong.fn)
@@ -144,6 +156,7 @@ def test_message_and_line(case):
     # The line is shown below the message, with the comment.
     said, shown = error.message.rsplit("\n", 1)
     assert message in said
+    assert ("Is ctx, the first argument, forgotten?" in said) == ("forgotten?" in message or case in (0, 57)), said
     assert code in shown
     assert error.file == __file__
     assert error.line == FIRST + SOURCE.splitlines().index(CASES[case])

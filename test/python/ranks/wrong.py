@@ -29,6 +29,11 @@ def not_on_the_heap(table, p):
 
 
 @triton.jit
+def context_is_forgotten(table, p):
+    st.store(p, 1, 0)  # 'rank'. Is ctx, the first argument, forgotten? Write store(ctx, ptr, value, rank, …); ctx is
+
+
+@triton.jit
 def nobody_is_near(table, p):
     st.is_near(table, st.num_ranks(table))  # symm is_near: rank 1 out of range [0, 1)
 
