@@ -77,7 +77,8 @@ def main():
     on_gpu = options.device == "gpu"
     names = ["host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py"]
     names += ["iris_tiles.py", "flags.py", "teams.py", "streams.py", "packets.py", "each.py", "traces.py", "far.py",
-              "floats.py", "comm_floats.py"]  # fmt: skip
+              "floats.py", "comm_floats.py", "comm_matrix.py", "comm_iris.py", "sendrecv_checked.py",
+              "sendrecv_stalled.py"]  # fmt: skip
     # Triton's interpreter has no Gluon, and kernels that are compiled before a trace.
     names += ["graph.py", "iris_gluon.py", "traced.py"] if on_gpu else []
     programs = [(program, {}) for program in [*(TESTS / name for name in names), *sorted(EXAMPLES.glob("*.py"))]]

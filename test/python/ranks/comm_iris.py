@@ -7,6 +7,7 @@ from symm.iris.ccl import Config, ReduceOp
 
 shmem = iris.iris(heap_size=64 << 20)
 me, ranks = shmem.get_rank(), shmem.get_num_ranks()
+torch.set_default_device(shmem.get_device())
 
 
 def given(rows, columns):

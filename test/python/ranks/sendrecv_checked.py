@@ -8,6 +8,7 @@ from symm.comm import MeshTransport, NetworkTransport, NodeTransport, all_to_all
 
 WORLD = symm.init(heap_size=64 << 20)
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
+torch.set_default_device(WORLD.device)
 AFTER, BEFORE = (ME + 1) % RANKS, (ME - 1) % RANKS
 SETTINGS = {"blocks": 2, "channels": 2, "staging": (512 << 10) * RANKS, "landing": 4096, "check": True}
 

@@ -16,6 +16,7 @@ from symm.comm.kernels_ring import FETCHED, MAILED, PUSHED, TAKEN
 CALLS = 12
 WORLD = symm.init(heap_size=64 << 20)
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
+torch.set_default_device(WORLD.device)
 AFTER, BEFORE = (ME + 1) % RANKS, (ME - 1) % RANKS
 
 
