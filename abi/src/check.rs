@@ -134,6 +134,12 @@ functions! {
     /// An atomic or volatile read.
     LOAD = symm_chk_load(into: *mut u8, from: *const u8, bytes: u64, order: u32, scope: u32, loc: *const c_char);
 
+    /// An atomic or volatile read of a loop that does nothing else and keeps nothing of its rounds. `again` is 0 in the
+    /// first one, and 1 from then on.
+    LOOK = symm_chk_look(
+        into: *mut u8, from: *const u8, bytes: u64, order: u32, scope: u32, again: *mut u8, loc: *const c_char
+    );
+
     /// An atomic or volatile write.
     STORE = symm_chk_store(to: *mut u8, value: *const u8, bytes: u64, order: u32, scope: u32, loc: *const c_char);
 

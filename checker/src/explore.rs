@@ -261,7 +261,9 @@ pub(crate) fn touched(op: &Op) -> (&[Range], bool) {
         Op::Write(ranges, _) | Op::Put(ranges, _) | Op::PutPacket(ranges, ..) | Op::PutFloats(ranges, ..) => {
             (ranges, true)
         }
-        Op::Load(strong) | Op::Late(strong, _) | Op::Wait(strong, _) => (std::slice::from_ref(&strong.at), false),
+        Op::Load(strong) | Op::Look(strong) | Op::Late(strong, _) | Op::Wait(strong, _) => {
+            (std::slice::from_ref(&strong.at), false)
+        }
         Op::Store(strong, _) | Op::Atomic(strong, _) | Op::Signal(strong, _) => {
             (std::slice::from_ref(&strong.at), true)
         }

@@ -142,7 +142,7 @@ impl Machine {
     #[must_use]
     pub fn ways(&self, task: TaskId, op: &Op) -> usize {
         match op {
-            Op::Load(strong) => self.readable(task, strong.at).count(),
+            Op::Load(strong) | Op::Look(strong) => self.readable(task, strong.at).count(),
             Op::Late(strong, issued) => self.late(task, *strong, *issued).len(),
             Op::Atomic(strong, update) => self.atomic_ways(task, *strong, *update).len(),
             Op::Wait(strong, until) => self.wait_ways(task, *strong, *until).len(),
@@ -185,7 +185,7 @@ impl Machine {
                 self.put(task, ranges, bytes, site);
                 Answer::None
             }
-            Op::Load(strong) => Answer::Word(self.load(task, *strong, way, site)?),
+            Op::Load(strong) | Op::Look(strong) => Answer::Word(self.load(task, *strong, way, site)?),
             Op::Issue => Answer::Word(self.now(task).step.into()),
             Op::Late(strong, issued) => {
                 let index = *self.late(task, *strong, *issued).get(way)?;

@@ -226,6 +226,9 @@ pub enum Op {
     Put(Vec<Range>, Vec<u8>),
     /// A strong read; the answer is the value.
     Load(Strong),
+    /// The same once more, of a loop that does nothing else and keeps nothing of its rounds: where it reads what it has
+    /// read before, it comes here again.
+    Look(Strong),
     /// A load takes effect at its `Late`, and stands before what its task writes from here on. The answer names it.
     Issue,
     /// The value of a load that was issued: none that was written after the load.
@@ -276,6 +279,7 @@ impl Op {
             | Self::Write(..)
             | Self::Put(..)
             | Self::Load(_)
+            | Self::Look(_)
             | Self::Issue
             | Self::Late(..)
             | Self::Store(..)

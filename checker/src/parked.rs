@@ -44,6 +44,7 @@ impl Parked {
             | Op::Write(..)
             | Op::Put(..)
             | Op::Load(_)
+            | Op::Look(_)
             | Op::Issue
             | Op::Late(..)
             | Op::Store(..)

@@ -165,7 +165,7 @@ fn polled(op: &Op, answer: &Answer) -> Option<Range> {
         Op::Read(ranges) | Op::TryPacket(ranges, _) | Op::TryFloats(ranges, _) => {
             (ranges.len() == 1).then(|| ranges[0])
         }
-        Op::Load(strong) => Some(strong.at),
+        Op::Load(strong) | Op::Look(strong) => Some(strong.at),
         Op::Wait(strong, until) => (until.timeout && *answer == Answer::Word(0)).then_some(strong.at),
         Op::Atomic(strong, update) => {
             let Answer::Word(old) = *answer else { return None };

@@ -256,7 +256,7 @@ impl<'p> Run<'p> {
         } else {
             self.machine.ways(task, op)
         };
-        let ways = if ways > 1 && self.finds_the_same(task) { 1 } else { ways };
+        let ways = self.new_ways(task, ways);
         if ways == 0 {
             self.parked.park(task, op, is_vain.map_or(&[], |(ranges, _)| ranges));
         }

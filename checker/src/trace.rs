@@ -76,7 +76,7 @@ fn said(op: &Op) -> Option<(&'static str, String)> {
         Op::Issue => return None,
         Op::Read(ranges) => ("reads", places(ranges)),
         Op::Write(ranges, _) | Op::Put(ranges, _) => ("writes", places(ranges)),
-        Op::Load(strong) | Op::Late(strong, _) => ("loads", ordered(*strong)),
+        Op::Load(strong) | Op::Look(strong) | Op::Late(strong, _) => ("loads", ordered(*strong)),
         Op::Store(strong, value) => ("stores", format!("{value}, {}", ordered(*strong))),
         Op::Atomic(strong, _) => ("updates", ordered(*strong)),
         Op::Signal(strong, Signal::Set(value)) => ("signals", format!("= {value}, {}", ordered(*strong))),

@@ -126,6 +126,7 @@ fn learns(op: &Op) -> bool {
     match op {
         Op::Read(_)
         | Op::Load(_)
+        | Op::Look(_)
         | Op::Late(..)
         | Op::Atomic(..)
         | Op::WaitPacket(..)

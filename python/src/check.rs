@@ -359,6 +359,7 @@ fn write(op: &Op, addresses: &[u64], memory: &mut Memory) {
         Op::Read(_)
         | Op::Put(..)
         | Op::Load(_)
+        | Op::Look(_)
         | Op::Issue
         | Op::Late(..)
         | Op::Atomic(..)

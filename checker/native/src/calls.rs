@@ -10,7 +10,7 @@ mod put;
 use crate::fiber::{come_to, current};
 use crate::space::Place;
 use crate::task::{Context, ahead};
-use atomics::{symm_chk_compare, symm_chk_load, symm_chk_store, symm_chk_update};
+use atomics::{symm_chk_compare, symm_chk_load, symm_chk_look, symm_chk_store, symm_chk_update};
 pub use groups::wait;
 use groups::{
     symm_chk_barrier, symm_chk_enter, symm_chk_fence, symm_chk_put_floats, symm_chk_put_packet, symm_chk_shared,
@@ -38,6 +38,7 @@ const DEFINITIONS: Definitions = Definitions {
     symm_chk_read_lanes,
     symm_chk_write_lanes,
     symm_chk_load,
+    symm_chk_look,
     symm_chk_store,
     symm_chk_update,
     symm_chk_compare,

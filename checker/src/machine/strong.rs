@@ -87,6 +87,12 @@ impl Machine {
         self.atomic_ways(task, strong, update).into_iter().filter_map(each)
     }
 
+    /// The values that a load may read, in the order of its ways.
+    pub(crate) fn values(&self, task: TaskId, at: Range) -> Vec<u64> {
+        let Some(history) = self.cells.get(&at) else { return Vec::new() };
+        history.visible(self.clock(task)).map(|index| history.all()[index].value).collect()
+    }
+
     /// Which values a wait may end with; `None` is that it gives up, which it does only where it may see another value.
     pub(super) fn wait_ways(&self, task: TaskId, strong: Strong, until: Until) -> Vec<Option<usize>> {
         let comes = |value| holds(until.compare, value, until.value, strong.at.bytes);

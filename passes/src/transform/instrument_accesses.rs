@@ -29,6 +29,7 @@
 mod calls;
 mod changes;
 mod lanes;
+mod looks;
 mod own;
 
 use super::keep_loops::ROUND;
@@ -72,6 +73,7 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
             continue;
         }
         turns(function, &calls);
+        outcome = outcome.and(looks::tell(function, &calls));
         changes::pair(function, &calls);
         for op in collect(function) {
             outcome = outcome.and(instrument(op, &calls, &defined));

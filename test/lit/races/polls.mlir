@@ -7,6 +7,7 @@
 // RUN: symm-check %s --ranks 2 --entry counted --exhaustive | FileCheck %s --check-prefix=COUNTED
 // RUN: symm-check %s --ranks 3 --entry counted --exhaustive | FileCheck %s --check-prefix=COUNTED
 // RUN: symm-check %s --ranks 2 --entry right | FileCheck %s --check-prefix=RIGHT
+// RUN: symm-check %s --ranks 2 --entry right --exhaustive | FileCheck %s --check-prefix=COUNTED
 // RUN: not symm-check %s --ranks 2 --entry right --steps 15 | FileCheck %s --check-prefix=SHORT
 // RUN: not symm-check %s --ranks 2 --entry right --steps 15 --json | FileCheck %s --check-prefix=JSON
 
@@ -22,7 +23,7 @@
 // LOCKED: symm-check: 1 error
 // LOCKED-NOT: given up
 
-// Who tries to take a lock again waits until the lock changes, so there are few executions.
+// Who tries to take a lock again waits until the lock changes, and so does a loop that only polls: few executions.
 // COUNTED: symm-check: nothing found; {{[0-9]+}} executions tried; there are no others that differ
 
 // A poll by plain loads stays in the program, so that what it does not order is reported.

@@ -98,6 +98,28 @@ pub unsafe extern "C" fn symm_chk_load(
     }
 }
 
+pub unsafe extern "C" fn symm_chk_look(
+    into: *mut u8,
+    from: *const u8,
+    bytes: u64,
+    order: u32,
+    scope: u32,
+    again: *mut u8,
+    loc: *const c_char,
+) {
+    let task = current();
+    // SAFETY: compiled code has room for the value and for a byte; the program's own memory is there.
+    unsafe {
+        let is_again = again.replace(1) != 0;
+        let found = match value(task, from, bytes, (order, scope), loc) {
+            Value::Held(strong) if is_again => as_word(&task.ask(Op::Look(strong), loc)),
+            Value::Held(strong) => as_word(&task.ask(Op::Load(strong), loc)),
+            Value::Own(at, _) => word(at, bytes),
+        };
+        put_word(into, found, bytes);
+    }
+}
+
 pub unsafe extern "C" fn symm_chk_store(
     to: *mut u8,
     from: *const u8,

@@ -72,7 +72,7 @@ fn write_after<'c: 'a, 'a>(load: OperationRef<'c, 'a>, at: Value<'c, 'a>) -> Opt
 }
 
 /// Ops that access nothing, always come to their end, and call nothing.
-fn is_arithmetic(name: &str) -> bool {
+pub fn is_arithmetic(name: &str) -> bool {
     let exact = [
         "llvm.add",
         "llvm.sub",
