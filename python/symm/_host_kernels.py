@@ -105,11 +105,18 @@ def copy_far(world, src, dst, rank, is_put, stream):
 
 @contextlib.contextmanager
 def launching(call, stream):
-    """Around launches in the order of a stream, torch's current one without it. Interpreted kernels are no concern of
-    the caller's: what they raise is an error of its call.
+    """Around launches in the order of a stream, torch's current one without it."""
+    with on(stream), called(call):
+        yield
+
+
+@contextlib.contextmanager
+def called(call):
+    """Around launches for a call of this name. Interpreted kernels are no concern of the caller's: what they raise is
+    an error of its call.
     """
     try:
-        with on(stream), _host_call.made(call):
+        with _host_call.made(call):
             yield
     except InterpreterError as error:
         if isinstance(error.__cause__, SymmError):

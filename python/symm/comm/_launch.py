@@ -4,14 +4,25 @@ Triton's own launch looks at every argument again. Here the caller says what a c
 one that is there costs a few microseconds.
 """
 
+import contextlib
 import ctypes
 
 from triton import knobs
 from triton.runtime import driver
 
+from .. import _host_kernels
 from .._memory import torch
 from .._switches import of_launch
 from ..errors import EngineError, SymmError
+
+
+# Around the calls on GPUs, where each microsecond counts: `Deadline` knows the names of those.
+NOTHING = contextlib.nullcontext()
+
+
+def called(call, device):
+    """Around launches of interpreted kernels for a call: their errors, and reports of deadlocks, name it."""
+    return _host_kernels.called(f"symm.comm.{call}") if device.type == "cpu" else NOTHING
 
 
 class Pointer:

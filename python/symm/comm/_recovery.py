@@ -3,7 +3,7 @@
 from .._memory import torch
 from ..errors import ArgumentError
 from ._deadline import Deadline
-from ._launch import Launch, current_stream
+from ._launch import Launch, called, current_stream
 from .kernels_exchange import assemble
 
 
@@ -44,7 +44,8 @@ class Recovery:
         if len(watched.members) > 1:
             addresses = self.table, self.deadline.memory, self.members
             stream, addresses = current_stream(world.device), (each.data_ptr() for each in addresses)
-            self.launch.launch(stream, *addresses, self.flags, self.stage + 1, watched.me, world.get_rank())
+            with called("Communicator.recover" if watched.whose == "communicator" else "recover", world.device):
+                self.launch.launch(stream, *addresses, self.flags, self.stage + 1, watched.me, world.get_rank())
             world._synchronize()
             self.deadline.check()
         self.stage += 1

@@ -14,7 +14,7 @@ from triton.runtime import driver
 from .._memory import torch
 from ..errors import ArgumentError, DtypeError, StagingError
 from . import kernels_channel
-from ._launch import Launch, Pointer, current_stream, tensor_at
+from ._launch import Launch, Pointer, called, current_stream, tensor_at
 from ._messages import MAIL_WORDS, Access, Plan, part_of, parts_of, plan
 from ._told import compare
 from ._types import words
@@ -251,13 +251,15 @@ class Transfer:
         stream = current_stream(self.transport.device)
         # Calls of a channel use the same ring.
         self.transport.watch.streams[self.channel].follow(stream)
-        if self.extra:
-            pointers = [Pointer(*each) for each in zip(addresses, types, strict=True)]
-            if interpreted():
-                pointers = [tensor_at(*each) for each in zip(addresses, types, strict=True)]
-            kernel[(programs,)](*pointers, *numbers, self.extra, *constants.values(), num_warps=warps, num_stages=1)
-        else:
-            self._launched(kernel, programs, warps, types, addresses, numbers, constants, stream)
+        with called(self.call, self.transport.device):
+            if self.extra:
+                pointers = [Pointer(*each) for each in zip(addresses, types, strict=True)]
+                if interpreted():
+                    pointers = [tensor_at(*each) for each in zip(addresses, types, strict=True)]
+                more = *numbers, self.extra, *constants.values()
+                kernel[(programs,)](*pointers, *more, num_warps=warps, num_stages=1)
+            else:
+                self._launched(kernel, programs, warps, types, addresses, numbers, constants, stream)
         # In the interpreter the call is over.
         deadline.check()
 

@@ -16,6 +16,7 @@ from ._check import capturing, compare, counted, wrong_counts
 from ._deadline import seconds_of
 from ._geometry import geometry_for
 from ._hierarchy import Deadlines, Hierarchy, Recoveries, checked
+from ._launch import called
 from ._recovery import recovery_of
 from ._table import compare as compare_tables
 from ._table import table_for
@@ -215,10 +216,11 @@ class Communicator:
                 move_rows(source, counts, out, room)
             return counted(counts, rows)
         came = torch().empty(self._size, dtype=torch().int64, device=self._device)
-        if row:
-            self._calls.ragged(source, row, counts, out, came)
-        else:
-            self._calls.run("all_to_all", None, counted(counts, rows), came, 1)
+        with called(f"Communicator.{call}", self._device):
+            if row:
+                self._calls.ragged(source, row, counts, out, came)
+            else:
+                self._calls.run("all_to_all", None, counted(counts, rows), came, 1)
         self._deadline.check()
         return came
 
@@ -257,10 +259,11 @@ class Communicator:
         if self._check:
             self._compare("barrier", None, 0, None, None)
         if self._size > 1:
-            if self._hierarchy and self._hierarchy.takes("barrier", 0):
-                self._hierarchy.barrier()
-            else:
-                self._calls.meet()
+            with called("Communicator.barrier", self._device):
+                if self._hierarchy and self._hierarchy.takes("barrier", 0):
+                    self._hierarchy.barrier()
+                else:
+                    self._calls.meet()
             self._deadline.check()
 
     # What all of them do.
@@ -294,12 +297,8 @@ class Communicator:
             if self._size == 1:
                 copy(source, target)
             else:
-                if self._hierarchy and self._hierarchy.takes(call, count * source.itemsize):
-                    self._hierarchy.run(call, op, source, target, count, root)
-                elif call == "broadcast":
-                    self._calls.broadcast(source, root)
-                else:
-                    self._calls.run(call, op, source, target, count, root)
+                with called(f"Communicator.{call}", self._device):
+                    self._launch(call, op, source, target, count, root)
                 # In the interpreter the call is over.
                 self._deadline.check()
         if at_root:
@@ -308,6 +307,14 @@ class Communicator:
             copy(target, out)
             return out
         return target
+
+    def _launch(self, call, op, source, target, count, root):
+        if self._hierarchy and self._hierarchy.takes(call, count * source.itemsize):
+            self._hierarchy.run(call, op, source, target, count, root)
+        elif call == "broadcast":
+            self._calls.broadcast(source, root)
+        else:
+            self._calls.run(call, op, source, target, count, root)
 
     def _part_of(self, call, source, parts, out):
         """The elements of one of the equal parts of a tensor."""
@@ -370,7 +377,8 @@ class Communicator:
     def _compare(self, *made):
         """An error if another rank makes another call."""
         self._count += 1
-        compare(self, self._calls, self._count, *made)
+        with called(f"Communicator.{made[0]}", self._device):
+            compare(self, self._calls, self._count, *made)
 
     def _compare_counts(self, call, counts, rows, row, dtype):
         """Likewise for `all_to_all_v`; and an error for counts that are wrong, of which the other ranks are told."""

@@ -79,3 +79,13 @@ def test_small_messages_through_slots():
 def test_with_bounds_checks():
     for output, status in outputs(start("comm_collectives.py", 2, OMP_NUM_THREADS="1", SYMM_BOUNDS_CHECKS="1")):
         assert status == 0, output
+
+
+CALLS = ("all_reduce", "broadcast", "all_to_all_v", "barrier", "recover")
+MESSAGES = ("recv", "sendrecv", "all_to_all")
+
+
+@pytest.mark.parametrize("call", [*(f"Communicator.{call}" for call in CALLS), *MESSAGES])
+def test_a_deadlock_names_the_call(call):
+    results = outputs(start("comm_deadlocks.py", 2, call, OMP_NUM_THREADS="1"))
+    assert all("found it" in output for output, _ in results), results
