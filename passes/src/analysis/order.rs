@@ -97,7 +97,7 @@ pub fn array<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Value<'c, 'a> {
 }
 
 /// Whether no other rank sees the memory that a pointer points to.
-fn is_own_memory<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> bool {
+pub fn is_own_memory<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> bool {
     let array = array(pointer);
     let ty = array.r#type();
     is_block_memory(ty)

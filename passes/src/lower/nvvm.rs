@@ -21,12 +21,12 @@
 //! atomics from `sm_90`; no check or print in kernels.
 
 mod ptx;
+mod updates;
 mod words;
 
 use super::gpu::{SIZES, Target, lower_module, order};
 use super::refuse_atomic;
-use crate::ir::address::{GLOBAL, SHARED};
-use crate::ir::ordering;
+use crate::ir::address::GLOBAL;
 use crate::ir::packets::Halves;
 use crate::ir::{Builder, collect, enclosing, is_kernel, name, select, set_attribute};
 use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
@@ -34,7 +34,7 @@ use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::{OperationRef, TypeLike, Value, ValueLike, operation::OperationLike};
 use symm_abi::far::NVSHMEM;
-use symm_dialect::diagnostic::{Reported, Severity, error, report};
+use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Accessing, Cache, Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 use symm_dialect::pointer::{Pointer, is_block_memory};
 use symm_dialect::shape::byte_width;
@@ -61,9 +61,10 @@ pub const PASS: Pass = Pass {
 fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let digits: String = options.text("chip").chars().filter(char::is_ascii_digit).collect();
     let Ok(sm) = digits.parse() else { return Err(error(root, "S1: unknown chip")) };
-    check_updates(root)?;
+    let target = Nvvm { sm };
+    updates::check(root, &target)?;
     bound_registers(root);
-    lower_module(root, &Nvvm { sm })?;
+    lower_module(root, &target)?;
     Ok(Ir::Changed)
 }
 
@@ -80,27 +81,6 @@ fn bound_registers(root: OperationRef) {
     for kernel in select(root, |op| is_meant(op).then_some(op)) {
         set_attribute(kernel, "nvvm.maxntid", Builder::before(kernel).parse(MOST_THREADS));
     }
-}
-
-/// LLVM's own read-modify-writes have neither order nor scope in PTX. An order that would be lost is refused (S1); of a
-/// scope, which a program may not need, it is said.
-fn check_updates(root: OperationRef) -> Result<(), Reported> {
-    let mut outcome = Ok(());
-    for op in select(root, |op| (name(op) == "llvm.atomicrmw").then_some(op)) {
-        let is_shared = op.operands().next().is_some_and(|at| Pointer::address_space(at.r#type()) == SHARED.into());
-        if enclosing(op, &["gpu.module"]).is_none() {
-            continue;
-        }
-        if ordering::of(op, "ordering") > ordering::RELAXED {
-            let complaint = "S1: has no order in PTX: LLVM makes atom.relaxed.gpu of it; use symm.atomic_rmw";
-            outcome = Err(error(op, complaint));
-        } else if !op.has_attribute("syncscope") && !is_shared {
-            let message = "O2: reaches the threads of this GPU only: LLVM makes atom.relaxed.gpu of it; \
-                           symm.atomic_rmw reaches other ranks";
-            report(Severity::Remark, op, message);
-        }
-    }
-    outcome
 }
 
 struct Nvvm {

@@ -126,13 +126,6 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // CHECK: gpu.func @updates(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr,
-  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
-  gpu.func @updates(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %m: memref<4xi32>, %i: index, %x: i32) kernel {
-    %old = memref.atomic_rmw assign %x, %m[%i] : (i32, memref<4xi32>) -> i32
-    gpu.return
-  }
-
   // CHECK: gpu.func @computes(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr {llvm.noalias}
   gpu.func @computes(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %m: memref<4xi32>, %i: index, %x: i32) kernel {
     llvm.inline_asm "", "" : () -> ()

@@ -25,6 +25,14 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // CHECK: gpu.func @updates(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr,
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
+  gpu.func @updates(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %m: memref<4xi32>, %i: index, %x: i32) kernel {
+    // expected-remark @below {{O2: reaches the threads of this GPU only}}
+    %old = memref.atomic_rmw assign %x, %m[%i] : (i32, memref<4xi32>) -> i32
+    gpu.return
+  }
+
   // CHECK: gpu.func @asks(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr {llvm.noalias})
   gpu.func @asks(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}) kernel {
     %lane = nvvm.read.ptx.sreg.laneid : i32
