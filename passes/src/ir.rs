@@ -29,7 +29,7 @@ use symm_dialect::ops::SymmOp;
 
 /// Whether an op calls a function, by its name or through a pointer.
 pub fn is_call(op: OperationRef) -> bool {
-    matches!(name(op), "func.call" | "func.call_indirect" | "llvm.call" | "llvm.invoke")
+    matches!(name(op), structure::CALL | "func.call_indirect" | "llvm.call" | "llvm.invoke")
 }
 
 /// The context of an operation, for as long as the operation may live.
@@ -133,7 +133,7 @@ pub fn is_within<'c: 'a, 'a>(op: OperationRef<'c, 'a>, around: OperationRef<'c, 
 
 /// Whether an op is a `gpu.func` that can be launched.
 pub fn is_kernel<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    name(op) == "gpu.func" && (op.has_attribute("gpu.kernel") || op.has_attribute("kernel"))
+    name(op) == structure::GPU_FUNC && (op.has_attribute("gpu.kernel") || op.has_attribute("kernel"))
 }
 
 /// `file:line:col` of a location, or `unknown`.

@@ -1,7 +1,7 @@
 //! Searches of a function along its structured control flow and its blocks, forwards or backwards: whether a way meets
 //! an access before it meets what orders it.
 
-use crate::ir::structure::{FUNCTIONS, repeats};
+use crate::ir::structure::{self, FUNCTIONS, repeats};
 use crate::ir::{blocks, enclosing, is_kernel, name, operations};
 use crate::registration::previous_in_block;
 use melior::ir::operation::OperationLike;
@@ -42,8 +42,8 @@ type Point = (usize, bool);
 /// Whether only kernels call a function. They are not looked at, and may do anything before it and after it: `inline`
 /// leaves calls in GPU functions as they are.
 fn is_device_function<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> bool {
-    let is_kernel = is_kernel(function) || name(function) == "gpu.launch";
-    !is_kernel && enclosing(function, &["gpu.module"]).is_some()
+    let is_kernel = is_kernel(function) || name(function) == structure::LAUNCH;
+    !is_kernel && enclosing(function, &[structure::GPU_MODULE]).is_some()
 }
 
 /// A search in one direction, with what it has found so far: every stretch of code is walked once or twice, for all ops

@@ -1,7 +1,7 @@
 //! Whether all threads of a block get somewhere together, as far as the structure of a kernel shows it.
 
 use super::MOST_VALUES;
-use crate::ir::structure::{FUNCTIONS, KERNELS};
+use crate::ir::structure::{self, FUNCTIONS, KERNELS};
 use crate::ir::{definition, enclosing, is_kernel, name, owner};
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
@@ -15,7 +15,7 @@ pub const THREAD_OF_LAUNCH: Range<usize> = 3..6;
 /// around it is a loop or a branch that all of them take alike.
 pub fn is_reached_together<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     // A Triton program is one thread to its author: what it branches on is the same in all of its threads.
-    if enclosing(op, &["tt.func"]).is_some() {
+    if enclosing(op, &[structure::TRITON_FUNC]).is_some() {
         return true;
     }
     let mut inner = op;
@@ -23,8 +23,8 @@ pub fn is_reached_together<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
         // A block after the first one of a region is reached through branches.
         let first = inner.block().and_then(|block| Some(block.parent_region()?.first_block() == Some(block)));
         let alike = match name(parent) {
-            "gpu.func" => return first == Some(true) && is_kernel(parent),
-            "gpu.launch" => return first == Some(true),
+            structure::GPU_FUNC => return first == Some(true) && is_kernel(parent),
+            structure::LAUNCH => return first == Some(true),
             "scf.for" => operands_are_uniform(parent, 3),
             "scf.if" => operands_are_uniform(parent, 1),
             _ => false,
@@ -42,7 +42,7 @@ pub fn is_reached_unconditionally<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool 
     let first = op.block().and_then(|block| Some(block.parent_region()?.first_block() == Some(block)));
     let Some(parent) = op.parent_operation() else { return true };
     match name(parent) {
-        "gpu.launch" => first == Some(true) && is_reached_unconditionally(parent),
+        structure::LAUNCH => first == Some(true) && is_reached_unconditionally(parent),
         function if FUNCTIONS.contains(&function) => first == Some(true),
         _ => false,
     }
@@ -84,8 +84,10 @@ fn is_uniform_argument<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool
     let Some(parent) = block.parent_operation() else { return false };
     match name(parent) {
         // Its first arguments are the numbers of the block, then those of the thread, then the sizes.
-        "gpu.launch" => !THREAD_OF_LAUNCH.contains(&argument.argument_number()),
-        "gpu.func" => is_kernel(parent) && block.parent_region().and_then(|region| region.first_block()) == Some(block),
+        structure::LAUNCH => !THREAD_OF_LAUNCH.contains(&argument.argument_number()),
+        structure::GPU_FUNC => {
+            is_kernel(parent) && block.parent_region().and_then(|region| region.first_block()) == Some(block)
+        }
         "scf.for" => {
             argument.argument_number() == 0 && parent.operands().take(3).all(|operand| is_uniform(operand, left))
         }

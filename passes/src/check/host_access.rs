@@ -11,7 +11,7 @@
 //! Limits: it follows a value from `symm.alloc` through views and casts in one function, not through calls.
 
 use crate::analysis::accesses;
-use crate::ir::{definition, enclosing, name, select};
+use crate::ir::{definition, enclosing, name, select, structure};
 use crate::pass::{Ir, Pass, Values};
 use melior::ir::{OperationRef, Value, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
@@ -42,7 +42,9 @@ const VIEWS: &[&str] = &[
 fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
     let mut outcome = Ok(Ir::Kept);
     for op in select(root, |op| is_access(op).then_some(op)) {
-        if enclosing(op, &["gpu.func", "gpu.launch", "gpu.module"]).is_none() && op.operands().any(is_heap) {
+        if enclosing(op, &[structure::GPU_FUNC, structure::LAUNCH, structure::GPU_MODULE]).is_none()
+            && op.operands().any(is_heap)
+        {
             outcome = Err(error(op, "accesses the symmetric heap from host code; use gpu.memcpy or a kernel"));
         }
     }

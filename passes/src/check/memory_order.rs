@@ -33,7 +33,7 @@
 
 use crate::analysis::order::{array, barrier, may_write_heap, only_reads_heap, set_keyword};
 use crate::analysis::search::{Direction, Meaning, Search};
-use crate::ir::{enclosing, name, symm_ops};
+use crate::ir::{enclosing, name, structure, symm_ops};
 use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike};
 use std::collections::{HashMap, HashSet};
@@ -213,5 +213,9 @@ fn meaning_of_symm<'c: 'a, 'a>(op: SymmOp<'c, 'a>, look: Look, flags: &Flags) ->
 /// What it means that the threads of a group come together in an op: to fewer threads, that others come in.
 fn together<'c: 'a, 'a>(op: OperationRef<'c, 'a>, group: Group, look: Look) -> Meaning {
     // A Triton program is one thread to its author, whose fences are those of all its threads.
-    if group > look.group && enclosing(op, &["tt.func"]).is_none() { Meaning::Barrier } else { Meaning::Neutral }
+    if group > look.group && enclosing(op, &[structure::TRITON_FUNC]).is_none() {
+        Meaning::Barrier
+    } else {
+        Meaning::Neutral
+    }
 }

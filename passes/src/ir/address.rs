@@ -5,7 +5,7 @@
 //! says is a constant, what it doesn't is read from the descriptor. Nothing goes through an integer (T4).
 
 use crate::analysis::dominance::{block_of, later};
-use crate::ir::{Builder, definition, has_one_use, lasting, mutable, name, owner, signed};
+use crate::ir::{Builder, definition, has_one_use, lasting, mutable, name, owner, signed, structure};
 use melior::dialect::llvm;
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, IntegerAttribute};
 use melior::ir::block::BlockArgument;
@@ -257,7 +257,7 @@ fn translated<'c>(b: &Builder<'c>, start: Value<'c, '_>, delta: Value<'c, 'c>) -
 fn argument_alignment(value: Value) -> Option<i64> {
     let argument = BlockArgument::try_from(value).ok()?;
     let block = owner(argument);
-    let function = block.parent_operation().filter(|op| name(*op) == "gpu.func")?;
+    let function = block.parent_operation().filter(|op| name(*op) == structure::GPU_FUNC)?;
     if block.parent_region()?.first_block() != Some(block) {
         return None;
     }

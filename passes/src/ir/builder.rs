@@ -7,6 +7,7 @@ mod module;
 pub use module::Texts;
 
 use super::raw::{lasting, lasting_op};
+use super::structure;
 use super::{context, type_attribute};
 use melior::dialect::llvm;
 use melior::ir::attribute::{
@@ -278,7 +279,7 @@ impl<'c> Builder<'c> {
 
     /// A call of a `func.func`.
     pub fn call(&self, callee: &str, operands: &[Value<'c, '_>], results: &[Type<'c>]) -> OperationRef<'c, 'c> {
-        self.op("func.call", operands, results, &[("callee", self.symbol(callee))])
+        self.op(structure::CALL, operands, results, &[("callee", self.symbol(callee))])
     }
 
     /// Replaces an operation by values and erases it.

@@ -4,11 +4,33 @@ use super::{is_kernel, name};
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockLike, BlockRef, OperationRef};
 
+/// What holds a program, host code and modules of kernels.
+pub const MODULE: &str = "builtin.module";
+/// What holds kernels and the functions that they call.
+pub const GPU_MODULE: &str = "gpu.module";
+
+/// A function, of the host or of a device.
+pub const FUNC: &str = "func.func";
+/// A kernel, or a function that kernels call.
+pub const GPU_FUNC: &str = "gpu.func";
+/// A function once it is lowered.
+pub const LLVM_FUNC: &str = "llvm.func";
+/// A Triton kernel, or a function that one calls.
+pub const TRITON_FUNC: &str = "tt.func";
+/// A kernel that stands where it is launched.
+pub const LAUNCH: &str = "gpu.launch";
+/// The launch of a kernel that stands in a module.
+pub const LAUNCH_FUNC: &str = "gpu.launch_func";
+
+pub const CALL: &str = "func.call";
+pub const RETURN: &str = "func.return";
+pub const GPU_RETURN: &str = "gpu.return";
+
 /// What holds the code of a function or a kernel.
-pub const FUNCTIONS: &[&str] = &["func.func", "gpu.func", "gpu.launch", "llvm.func", "tt.func"];
+pub const FUNCTIONS: &[&str] = &[FUNC, GPU_FUNC, LAUNCH, LLVM_FUNC, TRITON_FUNC];
 
 /// What holds the code of a kernel.
-pub const KERNELS: &[&str] = &["gpu.func", "gpu.launch"];
+pub const KERNELS: &[&str] = &[GPU_FUNC, LAUNCH];
 
 /// Loops whose iterations follow each other.
 pub const LOOPS: &[&str] = &["scf.for", "scf.while", "affine.for"];
@@ -32,7 +54,7 @@ pub fn is_repeated<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
             return true;
         }
         if FUNCTIONS.contains(&name(around)) {
-            return !is_kernel(around) && name(around) != "gpu.launch";
+            return !is_kernel(around) && name(around) != LAUNCH;
         }
         inner = around;
     }

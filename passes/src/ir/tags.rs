@@ -1,5 +1,6 @@
 //! Numbers of ops that records name: waits that gave up, accesses out of bounds, spans of timelines.
 
+use super::structure;
 use super::{context, enclosing, set_attribute};
 use crate::pass::Ir;
 use melior::ir::attribute::StringAttribute;
@@ -18,7 +19,7 @@ pub struct Tags {
 impl Tags {
     /// The number of an op that does `what`.
     pub fn of<'c: 'a, 'a>(&mut self, op: OperationRef<'c, 'a>, what: &str) -> i64 {
-        let kernel = enclosing(op, &["tt.func"]).and_then(symbol).unwrap_or_default();
+        let kernel = enclosing(op, &[structure::TRITON_FUNC]).and_then(symbol).unwrap_or_default();
         let (file, line, column) = file_line_column(op.location()).unwrap_or_default();
         let tag = hash(&format!("{kernel}\t{file}\t{line}\t{column}\t{what}"));
         let described = format!("{tag}\t{kernel}\t{file}\t{line}\t{what}\n");

@@ -18,7 +18,7 @@
 //!
 //! Limits: functions of a `gpu.module`; a vector of more than one bit, which LLVM loads as bytes, stays as it is.
 
-use crate::ir::{Aggregate, Builder, aggregate, lasting, name, select};
+use crate::ir::{Aggregate, Builder, aggregate, lasting, name, select, structure};
 use crate::pass::{Ir, Pass};
 use melior::dialect::llvm;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
@@ -34,7 +34,7 @@ pub const PASS: Pass = Pass {
 
 fn run(root: OperationRef) -> Ir {
     let mut outcome = Ir::Kept;
-    for module in select(root, |op| (name(op) == "gpu.module").then_some(op)) {
+    for module in select(root, |op| (name(op) == structure::GPU_MODULE).then_some(op)) {
         for load in select(module, |op| (name(op) == "llvm.load").then_some(op)) {
             let Ok(loaded) = load.result(0) else { continue };
             let b = Builder::before(load);

@@ -16,7 +16,7 @@
 //!
 //! Limits: functions of a `gpu.module`; instructions of groups are known by their names.
 
-use crate::ir::{Builder, collect, context, name, select, set_attribute};
+use crate::ir::{Builder, collect, context, name, select, set_attribute, structure};
 use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use melior::ir::attribute::StringAttribute;
 use melior::ir::{Attribute, OperationRef, operation::OperationLike};
@@ -40,7 +40,7 @@ const LARGEST_BLOCK: &str = "1,1024";
 
 fn run(root: OperationRef, options: &Values) -> Ir {
     let is_amd = options.text("target") == "rocdl";
-    for module in select(root, |op| (name(op) == "gpu.module").then_some(op)) {
+    for module in select(root, |op| (name(op) == structure::GPU_MODULE).then_some(op)) {
         for op in collect(module) {
             mark(op, is_amd);
         }
@@ -50,7 +50,7 @@ fn run(root: OperationRef, options: &Values) -> Ir {
 
 fn mark<'c: 'a, 'a>(op: OperationRef<'c, 'a>, is_amd: bool) {
     match name(op) {
-        "llvm.func" => {
+        structure::LLVM_FUNC => {
             set_unit(op, &["convergent", "no_unwind"]);
             let sizes = ["rocdl.flat_work_group_size", "rocdl.max_flat_work_group_size", "rocdl.reqd_work_group_size"];
             if op.has_attribute("rocdl.kernel") && !sizes.iter().any(|size| op.has_attribute(size)) {

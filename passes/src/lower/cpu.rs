@@ -34,7 +34,7 @@ mod runtime;
 
 use super::types::{self, Spaces};
 use super::{access, packets, refuse_atomic, translation};
-use crate::ir::{Builder, blocks, collect, context, enclosing, name, operations};
+use crate::ir::{Builder, blocks, collect, context, enclosing, name, operations, structure};
 use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use lines::Lines;
 use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
@@ -77,7 +77,7 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
-    if name(root) != "builtin.module" {
+    if name(root) != structure::MODULE {
         return Err(error(root, "is lowered as a whole module"));
     }
     refuse_reserved_names(root)?;
@@ -134,7 +134,7 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
     let mut outcome = Ok(());
     let has_engine = root.has_attribute(ENGINE_ATTRIBUTE);
     for operation in collect(root) {
-        let function = enclosing(operation, &["func.func", "gpu.func"]);
+        let function = enclosing(operation, &[structure::FUNC, structure::GPU_FUNC]);
         if calls_runtime(operation, has_engine) && function.is_some() && !sees_runtime(operation, root) {
             let complaint = "S1: calls the runtime, which is not visible in a nested module or an unknown op";
             outcome = Err(error(operation, complaint));
@@ -164,8 +164,9 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
 
 /// Why an op has no form here, if it has none.
 fn refuse<'c: 'a, 'a>(action: Action<'c, 'a>) -> Option<&'static str> {
-    let in_kernel =
-        |op: OperationRef<'c, 'a>| enclosing(op, &["gpu.module"]).map(|_| "is for host functions, not for kernels");
+    let in_kernel = |op: OperationRef<'c, 'a>| {
+        enclosing(op, &[structure::GPU_MODULE]).map(|_| "is for host functions, not for kernels")
+    };
     match action {
         Action::Alloc(op) => in_kernel(op.operation()),
         Action::Free(op) => in_kernel(op.operation()),
@@ -198,7 +199,7 @@ fn refuse<'c: 'a, 'a>(action: Action<'c, 'a>) -> Option<&'static str> {
 /// Whether an op becomes a call of the runtime, which is declared in the program's module.
 fn calls_runtime<'c: 'a, 'a>(operation: OperationRef<'c, 'a>, has_engine: bool) -> bool {
     let Some(op) = SymmOp::cast(operation) else {
-        return matches!(name(operation), "gpu.launch_func" | "gpu.memcpy" | "cf.assert");
+        return matches!(name(operation), structure::LAUNCH_FUNC | "gpu.memcpy" | "cf.assert");
     };
     let Err(action) = op.question() else { return false };
     match action {
@@ -234,8 +235,8 @@ fn sees_runtime<'c: 'a, 'a>(op: OperationRef<'c, 'a>, root: OperationRef<'c, 'a>
     let between: Vec<_> = ancestors.take_while(|ancestor| *ancestor != root).collect();
     let mlir = context(op);
     between.iter().enumerate().all(|(index, ancestor)| match name(*ancestor) {
-        "builtin.module" => false,
-        "gpu.module" => index + 1 == between.len(),
+        structure::MODULE => false,
+        structure::GPU_MODULE => index + 1 == between.len(),
         name => mlir.is_registered_operation(name),
     })
 }

@@ -23,7 +23,7 @@ use super::types::{self, Spaces};
 use super::{access, packets, translation};
 use crate::analysis::search::Direction;
 use crate::ir::packets::Halves;
-use crate::ir::{Builder, blocks, collect, name, operations};
+use crate::ir::{Builder, blocks, collect, name, operations, structure};
 pub use gathered::Gathered;
 use lines::Lines;
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
@@ -113,13 +113,13 @@ pub trait Target {
 
 /// Lowers every symm op in the `gpu.module`s of a module; what is not in one (host code) goes.
 pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target) -> Result<(), Reported> {
-    if name(root) != "builtin.module" {
+    if name(root) != structure::MODULE {
         return Err(error(root, "is lowered as a whole module"));
     }
     translation::refuse_engine(root, target.engine())?;
     program::check(root)?;
     for op in operations(blocks(root)[0]) {
-        if name(op) == "gpu.module" {
+        if name(op) == structure::GPU_MODULE {
             alias::drop_where_ordered(op);
         } else {
             Builder::before(op).erase(op);

@@ -24,7 +24,7 @@ use super::gpu::Gathered;
 use crate::analysis::order::{is_write, may_write_heap, only_reads};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::analysis::uniform::is_reached_together;
-use crate::ir::structure::LOOPS;
+use crate::ir::structure::{self, LOOPS};
 use crate::ir::triton::words::ALL_MEMORY;
 use crate::ir::{blocks, collect, enclosing, name, operations, symm_ops};
 use melior::ir::attribute::IntegerAttribute;
@@ -200,7 +200,7 @@ impl Look<'_> {
     /// Whether an op is in a Triton function that others call.
     fn is_called<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> bool {
         self.threads == Threads::Program
-            && enclosing(op, &["tt.func"])
+            && enclosing(op, &[structure::TRITON_FUNC])
                 .and_then(|function| function.attribute("sym_visibility").ok())
                 .and_then(text::string)
                 .is_some_and(|visibility| visibility == "private")
@@ -287,7 +287,7 @@ impl Look<'_> {
     /// What an op of another dialect does to memory, apart from what its regions hold.
     fn effect<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> Effect {
         match name(op) {
-            "func.call" => self.effect_of_callee(op),
+            structure::CALL => self.effect_of_callee(op),
             name if only_reads(name) => Effect::Reads,
             // What a block shares is copied as well.
             name if is_write(name) || may_write_heap(op) => Effect::Writes,
@@ -297,7 +297,7 @@ impl Look<'_> {
 
     fn effect_of_callee<'c: 'a, 'a>(&self, call: OperationRef<'c, 'a>) -> Effect {
         let callee = call.attribute("callee").ok().and_then(text::symbol).unwrap_or_default();
-        let function = enclosing(call, &["gpu.module"]).and_then(|module| {
+        let function = enclosing(call, &[structure::GPU_MODULE]).and_then(|module| {
             operations(blocks(module)[0]).into_iter().find(|op| symbol(*op).as_ref() == Some(&callee))
         });
         let Some(function) = function else { return Effect::Writes };

@@ -28,7 +28,7 @@ use super::gpu::{SIZES, Target, lower_module, order};
 use super::refuse_atomic;
 use crate::ir::address::GLOBAL;
 use crate::ir::packets::Halves;
-use crate::ir::{Builder, collect, enclosing, is_kernel, name, select, set_attribute};
+use crate::ir::{Builder, collect, enclosing, is_kernel, name, select, set_attribute, structure};
 use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
@@ -76,7 +76,7 @@ const MOST_THREADS: &str = "array<i32: 1024>";
 fn bound_registers(root: OperationRef) {
     let is_meant = |op: OperationRef| {
         let is_said = || SIZES.iter().any(|size| op.has_attribute(size));
-        is_kernel(op) && name(op) == "gpu.func" && module_has(&op, ENGINE_ATTRIBUTE) && !is_said()
+        is_kernel(op) && name(op) == structure::GPU_FUNC && module_has(&op, ENGINE_ATTRIBUTE) && !is_said()
     };
     for kernel in select(root, |op| is_meant(op).then_some(op)) {
         set_attribute(kernel, "nvvm.maxntid", Builder::before(kernel).parse(MOST_THREADS));
@@ -91,13 +91,13 @@ struct Nvvm {
 /// Whether a kernel that runs `op` may have dynamic shared memory of its own: what it holds, and what any function
 /// holds that it may call. A function may be called by any kernel.
 fn may_take_dynamic_shared(op: OperationRef) -> bool {
-    let function = |op| enclosing(op, &["gpu.func", "func.func"]);
+    let function = |op| enclosing(op, &[structure::GPU_FUNC, structure::FUNC]);
     let kernel = function(op).filter(|function| is_kernel(*function));
     let is_near = |taker| {
         let taker = function(taker);
         kernel.is_none() || taker == kernel || !taker.is_some_and(is_kernel)
     };
-    enclosing(op, &["gpu.module"]).is_some_and(|module| {
+    enclosing(op, &[structure::GPU_MODULE]).is_some_and(|module| {
         collect(module).into_iter().any(|op| name(op) == "gpu.dynamic_shared_memory" && is_near(op))
     })
 }

@@ -57,7 +57,7 @@ use crate::analysis::search::Direction;
 use crate::ir::tags::Tags;
 use crate::ir::triton::Version;
 use crate::ir::triton::words::Words;
-use crate::ir::{Builder, has_uses, name, remove_attribute, select, symm_ops};
+use crate::ir::{Builder, has_uses, name, remove_attribute, select, structure, symm_ops};
 use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use crate::target::{TARGET, TritonTarget};
 use engine::TensorEngine;
@@ -152,7 +152,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
         Builder::before(ctx.operation()).erase(ctx.operation());
     }
     // Triton knows no attributes of this dialect.
-    for module in select(root, |op| (name(op) == "builtin.module").then_some(op)) {
+    for module in select(root, |op| (name(op) == structure::MODULE).then_some(op)) {
         for attribute in OURS {
             remove_attribute(module, attribute);
         }

@@ -26,7 +26,9 @@ use crate::contract::{compare, signal_kind};
 use crate::ir::address::{self, as_word};
 use crate::ir::records::{begin, end};
 use crate::ir::wait::bounded_wait;
-use crate::ir::{Builder, argument, blocks, collect, enclosing, is_kernel, name, signed, symm_ops, type_attribute};
+use crate::ir::{
+    Builder, argument, blocks, collect, enclosing, is_kernel, name, signed, structure, symm_ops, type_attribute,
+};
 use crate::pass::{Ir, Pass};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::r#type::FunctionType;
@@ -60,7 +62,7 @@ fn run(root: OperationRef) -> Ir {
             let kind = Pointer::of(value.r#type());
             kind.is_none() || matches!(kind, Some(Pointer::Llvm | Pointer::MemRef(_)))
         };
-        let is_device = enclosing(op.operation(), &["gpu.module"]).is_some();
+        let is_device = enclosing(op.operation(), &[structure::GPU_MODULE]).is_some();
         if is_device && op.operation().operands().all(is_memory) {
             record(op);
         }
@@ -68,7 +70,7 @@ fn run(root: OperationRef) -> Ir {
     for op in collect(root) {
         if is_kernel(op) {
             record_block(op);
-        } else if name(op) == "gpu.module" {
+        } else if name(op) == structure::GPU_MODULE {
             add_clock(op);
         }
     }
@@ -153,7 +155,7 @@ fn end_wait<'c: 'a, 'a>(wait: Wait<'c, 'a>, record: Value<'c, 'c>) {
 
 /// The context among the arguments of the function around an op.
 fn context_of<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
-    context_argument(enclosing(op, &["gpu.func", "func.func"])?)
+    context_argument(enclosing(op, &[structure::GPU_FUNC, structure::FUNC])?)
 }
 
 fn context_argument<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
@@ -171,7 +173,7 @@ fn record_block<'c: 'a, 'a>(kernel: OperationRef<'c, 'a>) {
     let b = Builder::at_start(crate::ir::context(kernel), entry, kernel.location());
     let record = begin(&b, ctx, Event::Block.to_string(), &[], Group::Block);
     for block in blocks(kernel) {
-        if let Some(last) = block.terminator().filter(|op| name(*op) == "gpu.return") {
+        if let Some(last) = block.terminator().filter(|op| name(*op) == structure::GPU_RETURN) {
             end(&Builder::before(last), record, Vec::new());
         }
     }
@@ -193,11 +195,11 @@ fn add_clock<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
         let seen = b.make_value(&asked, b.int(1));
         b.when(seen, |b| end(b, record, Vec::new()));
     });
-    b.op("gpu.return", &[], &[], &[]);
+    b.op(structure::GPU_RETURN, &[], &[], &[]);
     let attributes = [
         ("sym_name", top.string(CLOCK)),
         ("function_type", type_attribute(FunctionType::new(top.context, &inputs, &[]))),
         ("gpu.kernel", top.unit()),
     ];
-    top.op_with_regions("gpu.func", &[], &[], &attributes, vec![region]);
+    top.op_with_regions(structure::GPU_FUNC, &[], &[], &attributes, vec![region]);
 }

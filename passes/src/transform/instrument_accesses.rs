@@ -34,7 +34,7 @@ mod own;
 
 use super::keep_loops::ROUND;
 use crate::ir::ordering::{self, ACQ_REL, ACQUIRE, NOT_ATOMIC, RELAXED, RELEASE, SEQ_CST, UNORDERED};
-use crate::ir::{Builder, blocks, collect, context, definition, mutable, name};
+use crate::ir::{Builder, blocks, collect, context, definition, mutable, name, structure};
 use crate::pass::{Ir, Pass, Values};
 use calls::Calls;
 use melior::ir::attribute::IntegerAttribute;
@@ -57,7 +57,7 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
-    let functions: Vec<_> = collect(root).into_iter().filter(|op| name(*op) == "llvm.func").collect();
+    let functions: Vec<_> = collect(root).into_iter().filter(|op| name(*op) == structure::LLVM_FUNC).collect();
     let with_code = functions.iter().filter(|op| !blocks(**op).is_empty());
     let defined: HashSet<String> = with_code.filter_map(|op| symbol(*op)).collect();
     let calls = Calls::new(root);
@@ -105,7 +105,7 @@ fn turns<'c: 'a, 'a>(function: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) {
 
 /// Has a function touch each page of its stack when it takes it, so that it can't leave out the page after the end.
 fn probe(op: OperationRef) {
-    if name(op) == "llvm.func" && !blocks(op).is_empty() {
+    if name(op) == structure::LLVM_FUNC && !blocks(op).is_empty() {
         let how = Attribute::parse(context(op), r#"[["probe-stack", "inline-asm"]]"#).expect("an attribute");
         mutable(op).set_attribute("passthrough", how);
     }
@@ -184,7 +184,7 @@ fn is_harmless(name: &str) -> bool {
         "llvm.cond_br",
         "llvm.switch",
         "llvm.return",
-        "llvm.func",
+        structure::LLVM_FUNC,
         "llvm.intr.lifetime.start",
         "llvm.intr.lifetime.end",
         "llvm.intr.prefetch",

@@ -26,7 +26,7 @@
 //! inlined. Loops with other ops stay anyway, and `scf.for` ends.
 
 use crate::analysis::order::{is_quiet, is_volatile, only_reads};
-use crate::ir::structure::{is_branch, is_loop};
+use crate::ir::structure::{self, is_branch, is_loop};
 use crate::ir::{Builder, blocks, collect, name, operations};
 use crate::pass::{Ir, Pass};
 use melior::ir::OperationRef;
@@ -51,7 +51,7 @@ pub const ROUND: &str = "symm.round";
 /// Whether a loop may be deleted.
 fn may_go<'c: 'a, 'a>(around: OperationRef<'c, 'a>) -> bool {
     let inner = blocks(around).into_iter().flat_map(operations).flat_map(collect);
-    inner.into_iter().all(|op| is_quiet(op) || is_branch(op) || is_loop(op) || reads(op) || name(op) == "func.call")
+    inner.into_iter().all(|op| is_quiet(op) || is_branch(op) || is_loop(op) || reads(op) || name(op) == structure::CALL)
 }
 
 fn reads<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {

@@ -29,7 +29,7 @@
 //! Limits: operands and results must have the types that the op requires; nothing is converted.
 
 use crate::analysis::dominance::later;
-use crate::ir::{Builder, blocks, collect, constant_value, lasting, name, operations};
+use crate::ir::{Builder, blocks, collect, constant_value, lasting, name, operations, structure};
 use crate::pass::{Ir, Pass, Values};
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::{Attribute, OperationRef, Region, RegionLike, Type, Value, ValueLike, operation::OperationLike};
@@ -86,7 +86,7 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
 /// The name of a carrier, and what calls of it stand for; `None` if a function is not a carrier.
 fn carrier<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> Option<(String, String)> {
     let has_body = OperationLike::regions(&function).any(|body: melior::ir::RegionRef| body.first_block().is_some());
-    if name(function) != "tt.func" || has_body {
+    if name(function) != structure::TRITON_FUNC || has_body {
         return None;
     }
     let symbol = symbol(function)?;

@@ -34,7 +34,7 @@ mod several;
 use crate::analysis::order::{is_quiet, only_reads};
 use crate::ir::records::{begin, end};
 use crate::ir::triton::words::{constant_like, element_wise, lowest, reduced};
-use crate::ir::{Builder, blocks, collect, context, enclosing, lasting, name, operations, symm_ops};
+use crate::ir::{Builder, blocks, collect, context, enclosing, lasting, name, operations, structure, symm_ops};
 use crate::pass::{Ir, Pass};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{OperationRef, Type, Value, ValueLike, block::BlockArgument, operation::OperationLike};
@@ -53,12 +53,11 @@ pub const PASS: Pass = Pass {
 
 /// A loop that Triton divides among partitions of the warps.
 const SPECIALIZED: &str = "tt.warp_specialize";
-const FUNCTION: &str = "tt.func";
 /// An atomic of more elements than this is data, and no signal.
 const MOST_FLAGS: u64 = 64;
 
 fn run(root: OperationRef) -> Ir {
-    for function in collect(root).into_iter().filter(|op| name(*op) == FUNCTION) {
+    for function in collect(root).into_iter().filter(|op| name(*op) == structure::TRITON_FUNC) {
         let below = collect(function);
         let ops = symm_ops(function);
         if ops.is_empty() || below.iter().any(|op| op.has_attribute(SPECIALIZED)) {
@@ -268,7 +267,7 @@ fn record_program<'c: 'a, 'a>(function: OperationRef<'c, 'a>, ops: &[SymmOp<'c, 
     let contexts = || ops.iter().map(|op| op.operation()).filter(|op| is_context(*op));
     let made = contexts().find(is_of_arguments);
     let record = if let Some(made) = made {
-        if enclosing(made, &[FUNCTION, "ttg.warp_specialize"]) != Some(function) {
+        if enclosing(made, &[structure::TRITON_FUNC, "ttg.warp_specialize"]) != Some(function) {
             return;
         }
         let b = &Builder::at_start(context(function), entry, function.location());

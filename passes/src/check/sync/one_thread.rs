@@ -5,7 +5,7 @@ use crate::analysis::MOST_VALUES;
 use crate::analysis::order::{barrier, same};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::analysis::uniform::THREAD_OF_LAUNCH;
-use crate::ir::structure::{FUNCTIONS, KERNELS, is_branch};
+use crate::ir::structure::{self, FUNCTIONS, KERNELS, is_branch};
 use crate::ir::{blocks, constant_value, definition, enclosing, name};
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::block::BlockArgument;
@@ -192,7 +192,7 @@ impl Branches {
 fn threads_around(op: OperationRef) -> Option<i64> {
     let kernel = enclosing(op, KERNELS)?;
     let array = |name| DenseI32ArrayAttribute::try_from(kernel.attribute(name).ok()?).ok();
-    if name(kernel) == "gpu.launch" {
+    if name(kernel) == structure::LAUNCH {
         let before = usize::try_from(array("operandSegmentSizes")?.element(0).ok()?).ok()? + 3;
         return (before..before + 3).map(|index| constant_value(kernel.operand(index).ok()?)).product();
     }
@@ -331,7 +331,7 @@ pub fn is_thread_number(value: Value) -> bool {
     value.is_block_argument()
         && BlockArgument::try_from(value).is_ok_and(|argument| {
             let parent = crate::ir::owner(argument).parent_operation();
-            parent.is_some_and(|parent| name(parent) == "gpu.launch")
+            parent.is_some_and(|parent| name(parent) == structure::LAUNCH)
                 && THREAD_OF_LAUNCH.contains(&argument.argument_number())
         })
 }

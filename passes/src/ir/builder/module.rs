@@ -1,6 +1,7 @@
 //! What a module holds in the LLVM dialect, and how code refers to it: functions and their calls, globals, texts.
 
 use super::Builder;
+use super::structure;
 use crate::ir::type_attribute;
 use melior::dialect::llvm;
 use melior::ir::{Attribute, OperationRef, Region, Type, Value};
@@ -26,7 +27,7 @@ impl<'c> Builder<'c> {
             ("function_type", type_attribute(llvm::r#type::function(result, inputs, false))),
             ("linkage", self.parse("#llvm.linkage<external>")),
         ];
-        self.op_with_regions("llvm.func", &[], &[], &attributes, vec![Region::new()]);
+        self.op_with_regions(structure::LLVM_FUNC, &[], &[], &attributes, vec![Region::new()]);
     }
 
     /// A call of an `llvm.func`.

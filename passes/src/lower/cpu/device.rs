@@ -4,7 +4,7 @@
 use super::check;
 use super::runtime::Runtime;
 use crate::ir::address::{Descriptor, data_type};
-use crate::ir::structure::is_repeated;
+use crate::ir::structure::{self, is_repeated};
 use crate::ir::{
     Builder, argument, blocks, collect, context, enclosing, erase_argument, is_kernel, mutable, name, operations,
     remove_attribute, set_attribute, signed, symm_ops, take_body, type_attribute,
@@ -37,7 +37,7 @@ fn flat_name(module: &str, symbol: &str) -> String {
 /// Moves everything out of every `gpu.module` into the module and lowers the ops of the gpu dialect in it.
 pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     for module in operations(runtime.body()) {
-        if name(module) == "gpu.module" {
+        if name(module) == structure::GPU_MODULE {
             flatten(module, runtime)?;
         }
     }
@@ -45,7 +45,7 @@ pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
     let devices: HashSet<String> = functions.filter_map(symbol).collect();
     let mut outcome = Ok(());
     for op in collect(root) {
-        if name(op) == "func.call" {
+        if name(op) == structure::CALL {
             pass_coordinates(op, &devices);
         } else if name(op).starts_with("gpu.") {
             outcome = outcome.and(if runtime.check { threads::lower(op, runtime) } else { lower_op(op) });
@@ -57,7 +57,7 @@ pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
 /// Erases every `gpu.module`, whose kernels run on a GPU; what launches have to know of them is kept.
 pub fn leave_out<'c: 'a, 'a>(runtime: &Runtime<'c, 'a>) {
     for module in operations(runtime.body()) {
-        if name(module) == "gpu.module" {
+        if name(module) == structure::GPU_MODULE {
             runtime.barrier_kernels.borrow_mut().extend(kernels_with(module, is_barrier));
             runtime.waiting_kernels.borrow_mut().extend(kernels_with(module, may_wait));
             Builder::before(module).erase(module);
@@ -98,14 +98,14 @@ fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
     // While they still are there to be seen: launches are lowered after the ops of kernels.
     runtime.barrier_kernels.borrow_mut().extend(kernels_with(module, is_barrier));
     for op in operations(body) {
-        if name(op) == "gpu.func" {
+        if name(op) == structure::GPU_FUNC {
             outcome = outcome.and(flatten_function(op, &module_name, runtime));
         } else {
             if let Some(name) = symbol(op) {
                 set_attribute(op, "sym_name", b.string(&flat_name(&module_name, &name)));
             }
             mutable(op).move_before(module);
-            if name(op) == "func.func" && !blocks(op).is_empty() {
+            if name(op) == structure::FUNC && !blocks(op).is_empty() {
                 take_coordinates(op);
             }
         }
@@ -137,7 +137,7 @@ fn pass_coordinates<'c: 'a, 'a>(call: OperationRef<'c, 'a>, devices: &HashSet<St
     let operands: Vec<Value> = call.operands().chain([at]).collect();
     let results: Vec<Type> = call.results().map(|result| result.r#type()).collect();
     let attribute = call.attribute("callee").expect("a call has a callee");
-    let longer = b.op("func.call", &operands, &results, &[("callee", attribute)]);
+    let longer = b.op(structure::CALL, &operands, &results, &[("callee", attribute)]);
     let results: Vec<Value> = longer.results().map(Into::into).collect();
     b.replace(call, &results);
 }
@@ -197,7 +197,7 @@ fn flatten_function<'c: 'a, 'a>(
         ("sym_visibility", b.string("private")),
         (MARK, b.unit()),
     ];
-    b.op_with_regions("func.func", &[], &[], &attributes, vec![body]);
+    b.op_with_regions(structure::FUNC, &[], &[], &attributes, vec![body]);
     if is_kernel {
         pack(&b, &kernel::packed(module, &kernel), &name, &arguments, &[], 1);
     }
@@ -207,7 +207,7 @@ fn flatten_function<'c: 'a, 'a>(
 
 /// The `gpu.module` around an op, before which its functions go.
 fn runtime_anchor<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> OperationRef<'c, 'a> {
-    enclosing(op, &["gpu.module"]).unwrap_or(op)
+    enclosing(op, &[structure::GPU_MODULE]).unwrap_or(op)
 }
 
 /// Makes `name(args, …)`, which loads the arguments of `callee` from memory, calls it, and stores its results
@@ -231,10 +231,10 @@ pub fn pack<'c>(b: &Builder<'c>, name: &str, callee: &str, arguments: &[Type<'c>
         let result: Value = call.result(index).expect("as many as were asked for").into();
         inner.store(inner.cast(result, in_memory(&inner, *ty)), slot(arguments.len() + index), &packed(&inner, *ty));
     }
-    inner.op("func.return", &[], &[], &[]);
+    inner.op(structure::RETURN, &[], &[], &[]);
     let attributes =
         [("sym_name", b.string(name)), ("function_type", type_attribute(FunctionType::new(b.context, &inputs, &[])))];
-    b.op_with_regions("func.func", &[], &[], &attributes, vec![region]);
+    b.op_with_regions(structure::FUNC, &[], &[], &attributes, vec![region]);
 }
 
 /// How an argument is read and written: LLVM would take a vector to be aligned to its size, and in an argument's memory
@@ -251,7 +251,7 @@ pub fn in_memory<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
 
 /// A pointer to the coordinates of the block that runs `op`: [`symm_abi::kernel::Coords`].
 fn coordinates<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
-    let function = enclosing(op, &["func.func"])?;
+    let function = enclosing(op, &[structure::FUNC])?;
     if !function.has_attribute(MARK) {
         return None;
     }
@@ -306,13 +306,13 @@ fn lower_op<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
             vec![b.cast(value, value.r#type())]
         }
         "gpu.barrier" => Vec::new(),
-        "gpu.return" => {
+        structure::GPU_RETURN => {
             let operands: Vec<Value> = op.operands().collect();
-            b.op("func.return", &operands, &[], &[]);
+            b.op(structure::RETURN, &operands, &[], &[]);
             Vec::new()
         }
         // The host's ops are lowered with the host functions (host.rs).
-        "gpu.launch_func" | "gpu.memcpy" | "gpu.alloc" | "gpu.dealloc" | "gpu.wait" => return Ok(()),
+        structure::LAUNCH_FUNC | "gpu.memcpy" | "gpu.alloc" | "gpu.dealloc" | "gpu.wait" => return Ok(()),
         other => return Err(error(op, &format!("S1: the CPU driver runs blocks of one thread and has no {other}"))),
     };
     b.replace(op, &result);

@@ -4,7 +4,9 @@ use super::data::context_pointer;
 use super::device::{in_memory, pack, packed};
 use super::runtime::{Runtime, stack, words};
 use crate::ir::address::{Descriptor, as_word, bytes, is_contiguous, word_kind};
-use crate::ir::{Builder, blocks, context, enclosing, is_kernel, name, operations, remove_attribute, set_attribute};
+use crate::ir::{
+    Builder, blocks, context, enclosing, is_kernel, name, operations, remove_attribute, set_attribute, structure,
+};
 use crate::lower::bulk::{self, End, Run};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::attribute::DenseI32ArrayAttribute;
@@ -30,7 +32,7 @@ pub fn check_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Repor
     let ctx = Type::parse(context(root), "!symm.ctx").expect("the dialect is registered");
     let mut outcome = Ok(());
     for op in operations(blocks(root)[0]) {
-        if name(op) == "gpu.module" {
+        if name(op) == structure::GPU_MODULE {
             outcome = outcome.and(check_name(op));
             for function in operations(blocks(op)[0]) {
                 outcome = outcome.and(check_name(function));
@@ -42,7 +44,7 @@ pub fn check_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Repor
         let private =
             op.attribute("sym_visibility").ok().and_then(string).is_some_and(|visibility| visibility != "public");
         let declaration = blocks(op).is_empty();
-        if name(op) != "func.func" || private || declaration {
+        if name(op) != structure::FUNC || private || declaration {
             continue;
         }
         if signature(op).0.first() == Some(&ctx) {
@@ -99,7 +101,7 @@ pub fn make_entries(root: OperationRef) {
 pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     let b = Builder::before(op);
     match name(op) {
-        "gpu.launch_func" => return launch(op, &b, runtime),
+        structure::LAUNCH_FUNC => return launch(op, &b, runtime),
         "gpu.memcpy" => {
             synchronous(op)?;
             memcpy(op, &b, runtime);
@@ -133,7 +135,7 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
             let value = b.cast(source, source.r#type());
             b.replace(op, &[value]);
         }
-        "cf.assert" if enclosing(op, &["func.func"]).is_some() => {
+        "cf.assert" if enclosing(op, &[structure::FUNC]).is_some() => {
             let message = op.attribute("msg").ok().and_then(string).unwrap_or_default();
             let literal = message.replace('{', "{{").replace('}', "}}");
             unless(&b, runtime, op, op.operand(0).expect("a condition"), &literal, &[]);
@@ -202,7 +204,7 @@ fn synchronous<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
 
 fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     synchronous(op)?;
-    if enclosing(op, &["func.func"]).is_none() {
+    if enclosing(op, &[structure::FUNC]).is_none() {
         return Err(error(op, "S1: is lowered only in a func.func"));
     }
     let Some((module, function)) = op.attribute("kernel").ok().and_then(nested_symbol) else {

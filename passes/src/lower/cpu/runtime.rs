@@ -1,6 +1,6 @@
 //! Calls of the runtime ([`symm_abi::functions`]), declared when they are first needed, and the strings they take.
 
-use crate::ir::{Builder, Texts, blocks, context, enclosing, location_text, signed, type_attribute};
+use crate::ir::{Builder, Texts, blocks, context, enclosing, location_text, signed, structure, type_attribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{BlockRef, OperationRef, Region, Type, Value};
@@ -66,7 +66,7 @@ impl<'c: 'a, 'a> Runtime<'c, 'a> {
                 ("function_type", type_attribute(ty)),
                 ("sym_visibility", top.string("private")),
             ];
-            top.op_with_regions("func.func", &[], &[], &attributes, vec![Region::new()]);
+            top.op_with_regions(structure::FUNC, &[], &[], &attributes, vec![Region::new()]);
         }
         let call = b.call(function.name, &operands, &results);
         std::array::from_fn(|index| call.result(index).expect("as many as were asked for").into())
@@ -95,7 +95,7 @@ pub fn words<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, values: &[Va
 
 /// Stack memory for `count` values, reserved at the start of the function around `op`.
 pub fn stack<'c: 'a, 'a>(op: OperationRef<'c, 'a>, ty: Type<'c>, count: usize) -> Value<'c, 'c> {
-    let function = enclosing(op, &["func.func", "gpu.func"]).unwrap_or(op);
+    let function = enclosing(op, &[structure::FUNC, structure::GPU_FUNC]).unwrap_or(op);
     let b = Builder::at_start(context(op), blocks(function)[0], op.location());
     let attributes = [("elem_type", type_attribute(ty)), ("alignment", b.integer(64, 16))];
     b.value("llvm.alloca", &[b.i64(signed(count))], b.ptr(), &attributes)

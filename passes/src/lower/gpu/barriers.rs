@@ -6,14 +6,14 @@
 //! What a whole block releases needs none of this, because each of its threads releases for itself (O3).
 
 use super::Target;
-use crate::ir::{Builder, blocks, collect, is_call, name, operations, select};
+use crate::ir::{Builder, blocks, collect, is_call, name, operations, select, structure};
 use melior::ir::OperationRef;
 use symm_dialect::ops::{Group, Scope, SymmOp};
 
 /// The functions below `root` in which a thread or a warp releases to other blocks, or the `gpu.module`s.
 pub fn of_releases<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let has = |op, is: fn(OperationRef<'c, 'a>) -> bool| !select(op, |op| is(op).then_some(())).is_empty();
-    let modules = select(root, |op| (name(op) == "gpu.module").then_some(op));
+    let modules = select(root, |op| (name(op) == structure::GPU_MODULE).then_some(op));
     let parts = modules
         .into_iter()
         .flat_map(|module| if has(module, is_call) { vec![module] } else { operations(blocks(module)[0]) });

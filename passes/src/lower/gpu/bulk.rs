@@ -7,7 +7,7 @@
 
 use super::{Target, threads};
 use crate::ir::address::{Descriptor, bytes, is_contiguous, memory_type};
-use crate::ir::{Builder, blocks, enclosing, mutable, operations};
+use crate::ir::{Builder, blocks, enclosing, mutable, operations, structure};
 use crate::lower::bulk::{Transfer, nest};
 use crate::lower::group_barriers::GroupBarriers;
 use melior::ir::operation::OperationMutLike;
@@ -171,7 +171,7 @@ fn import<'c: 'a, 'a>(
     names: &[&str],
     (width, depth): (u64, u64),
 ) {
-    let module = enclosing(op, &["gpu.module"]).expect("kernels are in a gpu.module");
+    let module = enclosing(op, &[structure::GPU_MODULE]).expect("kernels are in a gpu.module");
     let body = blocks(module)[0];
     let known: Vec<String> = operations(body).into_iter().filter_map(symbol).collect();
     let missing: Vec<&str> = names.iter().copied().filter(|name| !known.iter().any(|known| known == name)).collect();

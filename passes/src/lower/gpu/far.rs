@@ -14,7 +14,7 @@ use super::Target;
 use super::threads::{group_barrier, on_leader};
 use crate::ir::address::{element, generic};
 use crate::ir::packets::Halves;
-use crate::ir::{Builder, blocks, enclosing, lasting_op, operations};
+use crate::ir::{Builder, blocks, enclosing, lasting_op, operations, structure};
 use crate::lower::nvshmem::{self, Atomic, Function, Word};
 use crate::lower::translation::{Table, delta_of};
 use melior::dialect::arith::CmpiPredicate;
@@ -38,7 +38,7 @@ impl<'c> Calls<'c> {
     where
         'c: 'a,
     {
-        let module = enclosing(op, &["gpu.module"]).filter(|_| module_has(&op, ENGINE_ATTRIBUTE))?;
+        let module = enclosing(op, &[structure::GPU_MODULE]).filter(|_| module_has(&op, ENGINE_ATTRIBUTE))?;
         Some(Self { body: blocks(lasting_op(module))[0] })
     }
 

@@ -1,7 +1,7 @@
 //! What a program for a GPU looks like: its `gpu.module`s are at the top, functions take what a GPU has registers for,
 //! and assemblers know their names (S1).
 
-use crate::ir::{blocks, enclosing, is_kernel, name, operations, select};
+use crate::ir::{blocks, enclosing, is_kernel, name, operations, select, structure};
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::{OperationRef, TypeLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
@@ -18,10 +18,10 @@ const REDUCTIONS: [&str; 2] = ["gpu.all_reduce", "gpu.subgroup_reduce"];
 
 /// Refuses what is not lowered, or what no assembler takes.
 pub fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
-    let modules = select(root, |op| (name(op) == "gpu.module").then_some(op));
+    let modules = select(root, |op| (name(op) == structure::GPU_MODULE).then_some(op));
     let mut outcome = Ok(());
     for module in modules {
-        if enclosing(module, &["builtin.module"]).is_some_and(|around| around != root) {
+        if enclosing(module, &[structure::MODULE]).is_some_and(|around| around != root) {
             outcome = Err(error(
                 module,
                 "S1: is in a nested module; kernels must be in a gpu.module at the top of the program",

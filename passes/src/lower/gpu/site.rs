@@ -3,7 +3,9 @@
 //! How they are written is [`symm_abi::site`].
 
 use crate::ir::address::GLOBAL;
-use crate::ir::{Builder, blocks, enclosing, location_text, operations, set_attribute, signed, type_attribute};
+use crate::ir::{
+    Builder, blocks, enclosing, location_text, operations, set_attribute, signed, structure, type_attribute,
+};
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
 use symm_abi::site::{self, SITES};
@@ -12,7 +14,7 @@ use symm_dialect::text::string;
 
 /// Adds a place to the sites of its module; its index among them.
 pub fn add<'c: 'a, 'a>(operation: OperationRef<'c, 'a>, types: &str, message: &str) -> i64 {
-    let module = enclosing(operation, &["gpu.module"]).expect("kernels are in a gpu.module");
+    let module = enclosing(operation, &[structure::GPU_MODULE]).expect("kernels are in a gpu.module");
     let b = Builder::before(operation);
     let text = site::text(&location_text(operation.location()), types, message);
     let body = blocks(module)[0];

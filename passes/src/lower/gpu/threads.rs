@@ -1,7 +1,7 @@
 //! Which thread of its group and of its grid this is, and where the threads of a group wait for each other.
 
 use super::Target;
-use crate::ir::{Builder, enclosing};
+use crate::ir::{Builder, enclosing, structure};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::{OperationRef, Value, operation::OperationLike};
@@ -64,7 +64,7 @@ pub fn has_whole_warps(op: OperationRef, target: &dyn Target) -> bool {
 
 /// The threads of a block of the kernel around `op`, where the kernel says so.
 fn known_block_size(op: OperationRef) -> Option<i64> {
-    let sizes = enclosing(op, &["gpu.func"])?.attribute("known_block_size").ok()?;
+    let sizes = enclosing(op, &[structure::GPU_FUNC])?.attribute("known_block_size").ok()?;
     let sizes = DenseI32ArrayAttribute::try_from(sizes).ok()?;
     (0..sizes.len()).map(|index| sizes.element(index).ok().map(i64::from)).product()
 }

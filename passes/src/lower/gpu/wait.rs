@@ -3,7 +3,7 @@
 use super::threads::{group_barrier, on_leader, thread_of_block};
 use super::{Target, order};
 use crate::ir::address::{SHARED, element};
-use crate::ir::{Builder, blocks, enclosing, operations};
+use crate::ir::{Builder, blocks, enclosing, operations, structure};
 use crate::lower::predicate;
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
@@ -55,7 +55,7 @@ fn shared_word<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     group: Group,
 ) -> Value<'c, 'c> {
-    let module = enclosing(op, &["gpu.module"]).expect("kernels are in a gpu.module");
+    let module = enclosing(op, &[structure::GPU_MODULE]).expect("kernels are in a gpu.module");
     let body = blocks(module)[0];
     if !operations(body).into_iter().any(|op| symbol(op).as_deref() == Some(SHARED_WORD)) {
         let top = Builder::at_start(b.context, body, op.location());

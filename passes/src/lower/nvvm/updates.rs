@@ -13,7 +13,7 @@
 use super::Nvvm;
 use crate::analysis::order::{is_own_memory, is_remote};
 use crate::ir::address::{PRIVATE, SHARED, element};
-use crate::ir::{Builder, enclosing, name, ordering, select};
+use crate::ir::{Builder, enclosing, name, ordering, select, structure};
 use crate::lower::gpu::Target;
 use crate::lower::gpu::order::global;
 use melior::ir::attribute::IntegerAttribute;
@@ -28,7 +28,7 @@ pub fn check(root: OperationRef, target: &Nvvm) -> Result<(), Reported> {
     let mut outcome = Ok(());
     let is_update = |op| matches!(name(op), "llvm.atomicrmw" | "memref.atomic_rmw");
     for op in select(root, |op| is_update(op).then_some(op)) {
-        if enclosing(op, &["gpu.module"]).is_none() {
+        if enclosing(op, &[structure::GPU_MODULE]).is_none() {
             continue;
         }
         let complaint = if name(op) == "llvm.atomicrmw" { of_llvm(op) } else { of_memref(op, target) };

@@ -5,7 +5,7 @@ use super::far::{self, Peer, Update};
 use super::table::reach;
 use crate::ir::triton::deadline::Deadline;
 use crate::ir::triton::words::{self, atomic_rmw};
-use crate::ir::{Builder, enclosing, lasting, select};
+use crate::ir::{Builder, enclosing, lasting, select, structure};
 use crate::lower::predicate;
 use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
@@ -63,7 +63,8 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         }
         let is_specialized = |op: OperationRef<'c, 'a>| op.has_attribute(SPECIALIZED).then_some(());
         let is_met = if self.target.specializes_kernels() {
-            enclosing(op.operation(), &["tt.func"]).is_some_and(|kernel| !select(kernel, is_specialized).is_empty())
+            enclosing(op.operation(), &[structure::TRITON_FUNC])
+                .is_some_and(|kernel| !select(kernel, is_specialized).is_empty())
         } else {
             let mut around = enclosing(op.operation(), &["scf.for"]);
             while let Some(inner) = around.filter(|around| !around.has_attribute(SPECIALIZED)) {

@@ -2,7 +2,7 @@
 
 use crate::ir::packets::LINE;
 use crate::ir::triton::moves;
-use crate::ir::{blocks, definition, enclosing, name, operations, owner, symm_ops};
+use crate::ir::{blocks, definition, enclosing, name, operations, owner, structure, symm_ops};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockLike, BlockRef, OperationRef, Value, ValueLike, block::BlockArgument};
 use symm_dialect::ops::{AsRemote, Ctx, SymmOp};
@@ -37,8 +37,6 @@ pub struct Access<'c, 'a> {
     pub operand: &'static str,
 }
 
-const FUNCTION: &str = "tt.func";
-
 /// Whether an op makes a pointer of its first operand, in the same tensor.
 pub fn is_step(op: OperationRef) -> bool {
     moves(name(op)) || matches!(name(op), "tt.reshape" | "tt.trans" | "ttg.set_auto_layout")
@@ -55,7 +53,7 @@ const PLAIN: [(&str, &str, Option<usize>); 4] = [
 /// The contexts of all Triton kernels that are made of arguments: what a function accesses comes after them.
 pub fn contexts<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Vec<Ctx<'c, 'a>> {
     let made = symm_ops(root).into_iter().filter_map(|op| if let SymmOp::Ctx(ctx) = op { Some(ctx) } else { None });
-    let is_of_kernel = |ctx: &Ctx<'c, 'a>| enclosing(ctx.operation(), &[FUNCTION]).is_some();
+    let is_of_kernel = |ctx: &Ctx<'c, 'a>| enclosing(ctx.operation(), &[structure::TRITON_FUNC]).is_some();
     made.filter(|ctx| ctx.table().is_block_argument() && ctx.rank().is_none() && is_of_kernel(ctx)).collect()
 }
 
@@ -132,8 +130,11 @@ fn plain<'c: 'a, 'a>(contexts: &[Ctx<'c, 'a>], op: OperationRef<'c, 'a>) -> Opti
 
 /// The context of the kernel that an op is in; the first one, of several.
 pub fn context_of<'c: 'a, 'a>(contexts: &[Ctx<'c, 'a>], op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
-    let function = enclosing(op, &[FUNCTION])?;
-    contexts.iter().find(|ctx| enclosing(ctx.operation(), &[FUNCTION]) == Some(function)).map(|ctx| ctx.ctx())
+    let function = enclosing(op, &[structure::TRITON_FUNC])?;
+    contexts
+        .iter()
+        .find(|ctx| enclosing(ctx.operation(), &[structure::TRITON_FUNC]) == Some(function))
+        .map(|ctx| ctx.ctx())
 }
 
 /// The bytes of an element that a Triton pointer points to.
@@ -181,7 +182,7 @@ fn origin<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Option<Origin<'c, 'a>> {
 /// Whether a value is an argument of a function.
 pub fn is_argument(value: Value) -> bool {
     let around = BlockArgument::try_from(value).ok().and_then(|argument| owner(argument).parent_operation());
-    around.is_some_and(|op| name(op) == FUNCTION)
+    around.is_some_and(|op| name(op) == structure::TRITON_FUNC)
 }
 
 /// Where a loop's pointer comes from, if what the loop adds to stays in the tensor that it has come in with.

@@ -1,7 +1,8 @@
 //! Calls of symm-check from the LLVM dialect, and what they take: places on the stack, sizes, locations.
 
 use crate::ir::{
-    Builder, Texts, blocks, collect, context, enclosing, location_text, mutable, name, operations, type_attribute,
+    Builder, Texts, blocks, collect, context, enclosing, location_text, mutable, name, operations, structure,
+    type_attribute,
 };
 use melior::ir::operation::OperationLike;
 use melior::ir::operation::OperationMutLike;
@@ -42,7 +43,8 @@ impl<'c> Builder<'c> {
 
 impl<'c: 'a, 'a> Calls<'c, 'a> {
     pub fn new(root: OperationRef<'c, 'a>) -> Self {
-        let known = collect(root).into_iter().filter(|op| name(*op) == "llvm.func").filter_map(symbol).collect();
+        let known =
+            collect(root).into_iter().filter(|op| name(*op) == structure::LLVM_FUNC).filter_map(symbol).collect();
         Self { root, body: blocks(root)[0], known: RefCell::new(known), locations: Texts::new("_symm_place_") }
     }
 
@@ -120,7 +122,7 @@ pub fn size(ty: Type) -> Option<u64> {
 
 /// A place on the stack for a value, made at the start of the function around `op`.
 pub fn slot<'c: 'a, 'a>(op: OperationRef<'c, 'a>, ty: Type<'c>) -> Value<'c, 'c> {
-    let function = enclosing(op, &["llvm.func"]).unwrap_or(op);
+    let function = enclosing(op, &[structure::LLVM_FUNC]).unwrap_or(op);
     let b = Builder::at_start(context(op), blocks(function)[0], op.location());
     let attributes = [("elem_type", type_attribute(ty)), ("alignment", b.integer(64, 64))];
     b.value("llvm.alloca", &[b.llvm_i64(1)], b.ptr(), &attributes)

@@ -1,7 +1,7 @@
 //! Ops of the gpu dialect where each thread of a block runs by itself, for symm-check. A warp has 32 threads.
 
 use super::{coordinate, coordinates, dimension, lower_op};
-use crate::ir::{Builder, name, signed};
+use crate::ir::{Builder, name, signed, structure};
 use crate::lower::cpu::check::barrier;
 use crate::lower::cpu::runtime::Runtime;
 use melior::ir::{OperationRef, Value};
@@ -35,8 +35,14 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
             b.erase(op);
             return Ok(());
         }
-        "gpu.block_id" | "gpu.grid_dim" | "gpu.return" | "gpu.launch_func" | "gpu.memcpy" | "gpu.alloc"
-        | "gpu.dealloc" | "gpu.wait" => return lower_op(op),
+        "gpu.block_id"
+        | "gpu.grid_dim"
+        | structure::GPU_RETURN
+        | structure::LAUNCH_FUNC
+        | "gpu.memcpy"
+        | "gpu.alloc"
+        | "gpu.dealloc"
+        | "gpu.wait" => return lower_op(op),
         "gpu.shuffle" => {
             return Err(error(
                 op,
