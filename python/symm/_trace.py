@@ -16,7 +16,7 @@ from ._agreement import lines, told
 from ._device import place
 from ._open import flag_of, worlds
 from ._trace_picture import Picture, events_of
-from .errors import ArgumentError, SymmWarning, UnsupportedError
+from .errors import ArgumentError, ClosedError, SymmWarning, UnsupportedError
 
 if TYPE_CHECKING:
     from ._world import World
@@ -45,6 +45,8 @@ class trace:
     _is_open = False
 
     def __init__(self, path: str | os.PathLike[str], world: World | None = None, max_events: int = MAX_EVENTS):
+        from ._world import World
+
         _check_path("symm.trace", path)
         if isinstance(max_events, bool) or not isinstance(max_events, int) or not 0 < max_events < 2**31:
             raise ArgumentError(f"symm.trace: max_events must be a number of events, not {max_events!r}")
@@ -53,6 +55,8 @@ class trace:
                 reason = "call symm.init first" if not worlds else "there are several Worlds: say which, world=…"
                 raise ArgumentError(f"symm.trace: {reason}")
             [world] = worlds
+        if isinstance(world, World) and not world.is_open():
+            raise ClosedError("symm.trace: this World is closed")
         if world not in worlds:
             raise ArgumentError(f"symm.trace: world must be an open World, not {world!r}")
         self.path, self.world, self.max_events = Path(path), world, max_events

@@ -154,8 +154,8 @@ nobody.close()
 xml.etree.ElementTree.fromstring(symm.trace.plot().svg)
 try:
     symm.trace("a.json", world=nobody)
-except symm.ArgumentError as error:
-    assert "world must be an open World, not World(closed" in str(error), error
+except symm.ClosedError as error:
+    assert str(error) == "symm.trace: this World is closed", error
 world.barrier()
 
 
