@@ -88,6 +88,7 @@ pub fn array<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Value<'c, 'a> {
         let view = definition(array).filter(|op| {
             matches!(name(*op), "memref.cast" | "memref.subview" | "memref.reinterpret_cast" | "llvm.getelementptr")
                 || matches!(name(*op), "memref.collapse_shape" | "memref.expand_shape" | "memref.view")
+                || name(*op) == "memref.extract_strided_metadata"
                 || matches!(name(*op), "tt.addptr" | "tt.splat" | "tt.broadcast")
         });
         let Some(whole) = view.and_then(|op| op.operands().next()) else { break };

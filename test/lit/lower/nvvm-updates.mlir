@@ -63,15 +63,15 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A view of another rank's memory is not followed: a remark, as for any memory that may be remote.
+  // A view of another rank's memory is another rank's memory.
   // CHECK-LABEL: .entry view(
-  // CHECK: atom.global.add.u32
+  // CHECK: atom.relaxed.sys.global.add.u32
   // CHECK: ret;
   gpu.func @view(%ctx: !symm.ctx, %m: memref<8xi32>, %x: i32, %peer: i32) kernel {
     %t = gpu.thread_id x
     %all = symm.as_remote %ctx, %m, %peer : memref<8xi32>
     %r = memref.subview %all[4] [4] [1] : memref<8xi32> to memref<4xi32, strided<[1], offset: 4>>
-    // expected-remark @+1 {{O2: reaches the threads of this GPU only}}
+    // expected-remark @+1 {{widened to sys}}
     %a = memref.atomic_rmw addi %x, %r[%t] : (i32, memref<4xi32, strided<[1], offset: 4>>) -> i32
     gpu.return
   }

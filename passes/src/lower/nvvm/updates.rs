@@ -4,14 +4,13 @@
 //! compare-and-swap keeps its order and the system's scope: `memref.generic_atomic_rmw`, updates of less than 32 bits,
 //! the largest and the least of floats.) O2 promises that an atomic reaches other ranks:
 //!
-//! - Of another rank's memory (a result of `symm.as_remote`; views of it are not followed) an update is widened, with a
-//!   remark.
+//! - Of another rank's memory (a result of `symm.as_remote`, or a view of one) an update is widened, with a remark.
 //! - Of memory that may be, a remark says so: it may be a counter for this GPU alone, or lie in shared memory, which a
 //!   generic pointer doesn't tell.
 //! - An order that would be lost is refused (S1). `memref.atomic_rmw` promises none.
 
 use super::Nvvm;
-use crate::analysis::order::{is_own_memory, is_remote};
+use crate::analysis::order::{array, is_own_memory, is_remote};
 use crate::ir::address::{PRIVATE, SHARED, element};
 use crate::ir::{Builder, enclosing, name, ordering, select, structure};
 use crate::lower::gpu::Target;
@@ -60,7 +59,7 @@ fn of_memref<'c: 'a, 'a>(op: OperationRef<'c, 'a>, target: &Nvvm) -> Result<(), 
     let ty = value.r#type();
     let Some(kind) = kind(op).filter(|kind| *kind == RmwKind::FAdd || byte_width(ty) >= 4) else { return Ok(()) };
     let is_own = [SHARED, PRIVATE].map(u64::from).contains(&Pointer::address_space(memref.r#type()));
-    if !is_remote(*memref) {
+    if !is_remote(array(*memref)) {
         if !is_own && !is_own_memory(*memref) {
             report(Severity::Remark, op, NEAR_ONLY);
         }
