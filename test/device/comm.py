@@ -12,6 +12,7 @@ Each rank is a process. It needs torch and Triton; nothing is installed. Prints 
 The exit status is 1 if anything failed. `--device cpu` tries the script itself, under Triton's interpreter.
 """
 
+import itertools
 import os
 import sys
 import time
@@ -151,6 +152,47 @@ def first_call_in_a_graph(world, torch, Communicator):
         print(f"a first call in a graph: {said}", flush=True)
 
 
+def at_once(world, torch, Communicator, rounds):
+    """Two communicators on two streams that do not wait for each other, then both in one graph, replayed. Returns how
+    many elements were wrong.
+    """
+    on_gpu, ranks = world.device.type != "cpu", range(world.get_num_ranks())
+    comms = [Communicator(world, blocks=8) for _ in range(2)]
+    streams = [torch.cuda.Stream() for _ in comms] if on_gpu else [None, None]
+    # Each has its own, so that nothing orders the two.
+    turns, wrong = ([torch.zeros(1, dtype=torch.int64, device=world.device) for _ in comms] for _ in range(2))
+
+    def call(number, count):
+        at = torch.arange(count, device=world.device)
+        given = [((at * 7 + rank * 13 + turns[number] * 5) % 4).to(torch.float32) for rank in ranks]
+        out = comms[number].all_reduce(given[world.get_rank()].clone())
+        wrong[number].add_((out != sum(given)).sum())
+        turns[number].add_(1)
+
+    def fork(times):
+        for stream in filter(None, streams):
+            stream.wait_stream(torch.cuda.current_stream())
+        for _, (number, stream), count in itertools.product(range(times), enumerate(streams), (1000, 40_003)):
+            with torch.cuda.stream(stream):
+                call(number, count)
+        for stream in filter(None, streams):
+            torch.cuda.current_stream().wait_stream(stream)
+
+    fork(rounds)
+    if on_gpu:
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            fork(10)
+        for _ in range(rounds):
+            graph.replay()
+        torch.cuda.synchronize()
+    for comm in comms:
+        comm.check()
+        comm.close()
+    return sum(each.item() for each in wrong)
+
+
 def rank_main(options):
     import symm
     import torch
@@ -164,6 +206,9 @@ def rank_main(options):
     largest = SIZES[-1] if on_gpu else 1000
     if on_gpu:
         first_call_in_a_graph(world, torch, Communicator)
+    if wrong := at_once(world, torch, Communicator, 200 if on_gpu else 1):
+        print(f"{wrong} elements are wrong in calls of two communicators at once", flush=True)
+        return 1
     start, right = time.monotonic(), True
     for name, comm, share in (("all ranks", whole, 0.8), ("some ranks", half, 0.2)):
         calls = Calls(world, comm, options, largest)

@@ -7,6 +7,7 @@ Each rank is a process. It needs torch and Triton; nothing is installed. Prints 
 The exit status is 1 if anything failed. `--device cpu` tries the script itself, under Triton's interpreter.
 """
 
+import itertools
 import os
 import random
 import sys
@@ -127,6 +128,20 @@ class Calls(RandomCalls):
                 wanted = self.data(rank, count, torch.float32, self.me * count)
                 self.check(out.reshape(self.ranks, count)[rank], wanted + (rank + 1 if hooked and kind == "all" else 0))
 
+    def fronts(self):
+        """Messages whose sender and receiver have hooks of either front end, on one channel."""
+        kinds = {"Triton": (twice, plus_one), "Gluon": (twice_gluon, plus_one_gluon)} if self.on_gpu else {}
+        for (sender, (produce, _)), (receiver, (_, consume)) in itertools.product(kinds.items(), repeat=2):
+            for count in (100, 70_000):
+                self.turn.add_(1)
+                data, out = self.data(0, count, torch.int32), self.place(count, torch.int32)
+                if self.me == 0:
+                    send(self.link, data, 1, produce=produce)
+                elif self.me == 1:
+                    recv(self.link, out, 0, consume=consume)
+                    self.check(out, 2 * data + 1)
+            self.say(f"from {sender} to {receiver}")
+
     def stalled(self):
         """One rank sends, call after call, and the other comes late."""
         for count in (100, 70_000, 2_000_000 if self.on_gpu else 70_000):
@@ -155,6 +170,7 @@ def rank_main(options):
     link = NodeTransport(world, blocks=options.blocks, channels=2, landing=4 << 20 if on_gpu else 64 << 10)
     start = time.monotonic()
     calls = Calls(world, link, options, largest)
+    calls.fronts()
     calls.stalled()
     right = calls.right("messages", 1, options, 500)
     world.barrier()
