@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _symm
+from ._memory import torch
 from ._symm import NVSHMEM as NAME
 from .errors import ArgumentError, EngineError
 
@@ -182,6 +183,9 @@ def loaded(module: int) -> None:
     """Connects a loaded module of kernels with the engine: without that they fault."""
     initialise = _host().nvshmemx_cumodule_init
     initialise.argtypes = [ctypes.c_void_p]
+    # NVSHMEM would fail, and could not be ended afterwards: its own stream stays a part of the capture.
+    if torch().cuda.is_current_stream_capturing():
+        mend = "launch the kernel once before the capture"
+        raise EngineError(f"NVSHMEM cannot initialise a kernel's module while a graph is captured: {mend}")
     if failed := initialise(module):
-        mend = "was the engine started? While a graph is captured it cannot: launch the kernel once before the capture"
-        raise EngineError(f"NVSHMEM cannot initialise a kernel's module (status {failed}): {mend}")
+        raise EngineError(f"NVSHMEM cannot initialise a kernel's module (status {failed}): was the engine started?")

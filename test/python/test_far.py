@@ -8,6 +8,7 @@ import re
 import subprocess
 import time
 from pathlib import Path
+from unittest import mock
 
 import far_kernels
 import pytest
@@ -163,6 +164,18 @@ def test_a_host_library_that_cannot_be_loaded(monkeypatch):
     _engine._host.cache_clear()
     with pytest.raises(EngineError, match="NVSHMEM's library /nowhere/libnvshmem_host.so cannot be loaded"):
         _engine.loaded(0)
+
+
+@pytest.mark.parametrize("captured", [True, False])
+def test_a_module_is_not_initialised_while_a_graph_is_captured(monkeypatch, captured):
+    cuda = mock.Mock(is_current_stream_capturing=lambda: captured)
+    host = mock.Mock(nvshmemx_cumodule_init=mock.Mock(return_value=7))
+    monkeypatch.setattr(_engine, "torch", lambda: mock.Mock(cuda=cuda))
+    monkeypatch.setattr(_engine, "_host", lambda: host)
+    said = "while a graph is captured: launch the kernel once before" if captured else r"\(status 7\): was the engine"
+    with pytest.raises(EngineError, match=said):
+        _engine.loaded(0)
+    assert host.nvshmemx_cumodule_init.called != captured
 
 
 def test_an_engine_that_there_is_not():

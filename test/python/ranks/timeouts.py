@@ -159,7 +159,8 @@ FLAGS = {
     # Who takes the lock first ends, and leaves it taken.
     "locked": ("element 6 of World.zeros: torch.int32, (8,) (made at ", 0, 1),
     "asking": ("element 1 of World.zeros: torch.int32, (8,) (made at ", 2, 0),
-    "spinning": ("element 6 of World.zeros: torch.int32, (8,) (made at ", 0, 1),
+    # Compiled, its loop waits until another value than 1 is there.
+    "spinning": ("element 6 of World.zeros: torch.int32, (8,) (made at ", 1 if on_gpu else 0, 1),
     # In which way it is compared is not known in the interpreter.
     "spinning_there": ("element 4 of World.zeros: torch.int32, (8,) (made at ", 2 if on_gpu else None, 0),
     "trying": ("element 0 of World.zeros: torch.int64, (64,) (made at ", 7, 0),
