@@ -31,7 +31,7 @@
 //! checked against the whole heap; any other pointer is not checked.
 //!
 //! With an engine, a Triton access through an `as_remote` of a far rank is left out and recorded, too: nothing is
-//! mapped there (N4).
+//! mapped there (N4). Of a tensor of ranks it is not seen that some are far.
 //!
 //! The module's `symm.waits` says what the numbers in the record stand for (`symm-tag-waits`).
 //!

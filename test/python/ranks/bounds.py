@@ -36,18 +36,18 @@ def right(world, p, q, plain, flag):
     if ctx.is_near(peer):
         theirs = tl.load(ctx.as_remote(p + at, peer), mask=there, other=0)
         tl.store(ctx.as_remote(p, peer) + at, theirs + 1, mask=there)
+        # Of each rank's own.
+        tl.atomic_add(ctx.as_remote(p + at, at % ctx.num_ranks()), 0, mask=there)
     else:
         ctx.store(p + at, ctx.load(p + at, peer, mask=there, other=0) + 1, peer, mask=there)
     ctx.barrier()
     tl.store(q + at[:, None] * 32 + tl.arange(0, 32)[None, :], 1)
     tl.atomic_add(p + tl.where(there, at, 99), 0)
-    # Of two tensors, chosen for each element; and of each rank's own.
+    # Of two tensors, chosen for each element.
     of_two = tl.where(there, p + at, plain + (at - 100))
     tl.store(of_two, tl.load(of_two))
     tiles = tl.where(at[:, None] < 100, p + at[:, None], q + at[:, None]) + tl.zeros([1, 2], tl.int32)
     tl.store(tiles, tl.load(tiles))
-    of_both = ctx.as_remote(p + at, at % ctx.num_ranks())
-    tl.atomic_add(of_both, 0, mask=there)
     # Back from before the beginning.
     tl.store(p - 8 + tl.arange(0, 16), 5, mask=tl.arange(0, 16) >= 8)
 
