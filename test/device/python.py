@@ -26,6 +26,11 @@ from rank_cases import IN_TIME, TIMEOUTS  # noqa: E402
 
 TESTS, EXAMPLES = ROOT / "test/python/ranks", ROOT / "examples/python"
 SHOWN = 40
+# Programs of ranks/.
+PROGRAMS = ["host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py",
+            "iris_tiles.py", "flags.py", "teams.py", "streams.py", "packets.py", "each.py", "traces.py", "far.py",
+            "floats.py", "comm_floats.py", "comm_matrix.py", "comm_iris.py", "sendrecv_checked.py",
+            "sendrecv_stalled.py"]  # fmt: skip
 # Kernels of bounds.py that leave their tensors.
 BOUNDS = ["forgotten_mask", "whole_program_outside", "before", "wrong_mask", "far_away", "source_of_a_copy",
           "flag_of_another", "packets", "one_of_two", "rank_for_each"]  # fmt: skip
@@ -75,12 +80,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="programs at a time, which share the GPUs")
     options = parser.parse_args()
     on_gpu = options.device == "gpu"
-    names = ["host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py"]
-    names += ["iris_tiles.py", "flags.py", "teams.py", "streams.py", "packets.py", "each.py", "traces.py", "far.py",
-              "floats.py", "comm_floats.py", "comm_matrix.py", "comm_iris.py", "sendrecv_checked.py",
-              "sendrecv_stalled.py"]  # fmt: skip
     # Triton's interpreter has no Gluon, and kernels that are compiled before a trace.
-    names += ["graph.py", "iris_gluon.py", "traced.py"] if on_gpu else []
+    names = PROGRAMS + (["graph.py", "iris_gluon.py", "traced.py"] if on_gpu else [])
     programs = [(program, {}) for program in [*(TESTS / name for name in names), *sorted(EXAMPLES.glob("*.py"))]]
     timeouts = {**TIMEOUTS, **dict.fromkeys(IN_TIME, {})}
     programs += [(TESTS / "timeouts.py", {"CASE": case, **more}) for case, more in timeouts.items()]
