@@ -89,8 +89,8 @@ def test_a_host_library_of_another_version(version, said, tmp_path, monkeypatch)
 
 
 def test_a_module_that_the_engine_does_not_take_is_loaded_again(monkeypatch):
-    """As while a graph is captured: a kernel that is launched all the same would fault."""
-    answers, loads = [7, 0], []
+    """As while a graph is captured, or where NVSHMEM fails: a kernel that is launched all the same would fault."""
+    captures, answers, loads = [True, False, False], [7, 0], []
 
     def load(kernel):
         if kernel.module is None:
@@ -102,7 +102,10 @@ def test_a_module_that_the_engine_does_not_take_is_loaded_again(monkeypatch):
         def __call__(self, module):
             return answers.pop(0)
 
+    cuda = SimpleNamespace(is_current_stream_capturing=lambda: captures.pop(0))
+    monkeypatch.setattr(_engine, "torch", lambda: SimpleNamespace(cuda=cuda))
     monkeypatch.setattr(_engine, "_host", lambda: SimpleNamespace(nvshmemx_cumodule_init=Initialise()))
+
     class Kernel:
         # What a launch asks for, as Triton has it.
         run = CompiledKernel.run
@@ -111,7 +114,8 @@ def test_a_module_that_the_engine_does_not_take_is_loaded_again(monkeypatch):
         _init_handles = _seam._with_engine(load)
 
     kernel = Kernel()
-    with pytest.raises(EngineError, match="launch the kernel once before the capture"):
-        _ = kernel.run
-    assert [kernel.run, kernel.run] == ["launcher 2"] * 2
-    assert loads == [1, 2] and not answers
+    for said in ("launch the kernel once before the capture", r"status 7\)"):
+        with pytest.raises(EngineError, match=said):
+            _ = kernel.run
+    assert [kernel.run, kernel.run] == ["launcher 3"] * 2
+    assert loads == [1, 2, 3] and not captures and not answers
