@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import symm
+from rank_cases import TUTORIALS
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -22,7 +23,6 @@ BUGS = (HERE / "checked/bugs.py").read_text()
 # The kinds that each case is to have found.
 CASES = {name: set(kinds.split()) for kinds, name in re.findall(r"^# finds:(.*)\n(?:@.*\n)+def (\w+)", BUGS, re.M)}
 KERNELS = sorted((ROOT / "examples/python/kernels").glob("*.py"))
-TUTORIALS = sorted((ROOT / "examples/python").glob("*.py"))
 SECONDS = 300
 
 

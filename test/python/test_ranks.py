@@ -10,13 +10,12 @@ import uuid
 from pathlib import Path
 
 import pytest
-from rank_cases import TIMEOUTS
+from rank_cases import TIMEOUTS, TUTORIALS
 
 import symm
 from symm._device import gpu_of
 
 HERE = Path(__file__).parent
-EXAMPLES = HERE.parents[1] / "examples/python"
 PROGRAMS = ("host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py")
 PROGRAMS += ("forks.py", "packets.py", "crossed.py", "flags.py", "argument.py", "teams.py", "each.py")
 PROGRAMS += ("streams.py", "records.py", "iris_tiles.py", "closed.py")
@@ -49,7 +48,7 @@ def outputs(processes, seconds=SECONDS):
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize("program", [*PROGRAMS, *sorted(EXAMPLES.glob("*.py"))], ids=stem)
+@pytest.mark.parametrize("program", [*PROGRAMS, *TUTORIALS], ids=stem)
 def test_program(program, ranks):
     for output, status in outputs(start(program, ranks)):
         assert status == 0, output

@@ -1,11 +1,14 @@
 """Collectives in Triton's interpreter on one to four ranks. They need torch itself, not what stands in for it."""
 
+from pathlib import Path
+
 import pytest
 from test_ranks import outputs, start
 
 pytest.importorskip("torch", reason="needs torch: ./x python runs it in an environment that has it")
 
 
+TUTORIAL = Path(__file__).parents[3] / "examples/python/collectives.py"
 PROGRAMS = ("comm_collectives.py", "comm_large.py", "comm_use.py", "comm_iris.py", "comm_stalled.py", "floats.py",
             "comm_floats.py")  # fmt: skip
 # That three ranks are no power of two, the collectives themselves show.
@@ -18,6 +21,13 @@ CASES = [pytest.param(*case, marks=pytest.mark.long if case in LONG else ()) for
 def test_program(program, ranks):
     for output, status in outputs(start(program, ranks, OMP_NUM_THREADS="1")):
         assert status == 0, output
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_tutorial(ranks):
+    for output, status in outputs(start(TUTORIAL, ranks, OMP_NUM_THREADS="1")):
+        assert status == 0, output
+        assert output.count("as an expert it had") == 1
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])

@@ -8,11 +8,12 @@ import json
 from pathlib import Path
 
 import pytest
-from test_check import kinds, python
+from test_check import checked, kinds, python
 
 pytest.importorskip("torch", reason="needs torch: ./x python runs it in an environment that has it")
 
 PROGRAM = Path(__file__).resolve().parents[1] / "checked/comm.py"
+TUTORIAL = PROGRAM.parents[3] / "examples/python/collectives.py"
 # Of each case the kernels that do it.
 KERNELS = {
     "packets": ["meet", "send_packets"],
@@ -64,6 +65,12 @@ def test_what_has_less_order_is_found():
     assert len(found) == 14
     for name, report in found.items():
         assert report["wanted"] in kinds(report), f"{name}\n{report['text']}"
+
+
+def test_tutorial_is_right():
+    done = checked(TUTORIAL, "--ranks=2", "--schedules=1", OMP_NUM_THREADS="1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("symm.check: nothing found; 2 executions tried")
 
 
 def test_all_are_run():
