@@ -12,10 +12,12 @@ from triton.experimental.gluon import language as gl
 import symm
 from symm.comm import hooks
 from symm.comm._deadline import TAGS
+from symm.comm._messages import check_hooks
 from symm.comm._transfers import in_gluon
 from symm.comm.device import Lane, Message, send
 from symm.comm.kernels_channel import mail, swap, swap_in_place, transfer
 from symm.comm.seam import NETWORK, NODE
+from symm.errors import ArgumentError
 
 POINTERS = ("table", "record", "send_dst", "recv_src", "rings", "signals", "to_signals", "from_signals", "flags",
             "to_flags", "from_flags", "to_cursors", "from_cursors", "cursors", "inp", "out", "landing", "staging",
@@ -69,6 +71,14 @@ def compiled(target, kernel, element, tile, rows=0, cols=0, warps=8, in_front=Fa
     options = {"num_warps": warps, "num_stages": 1}
     return compile_for(target, kernel, signature, [name for name in signature if signature[name].startswith("*")],
                        options, **{name: value for name, value in given.items() if name in names})  # fmt: skip
+
+
+def test_hooks_of_one_kernel_are_of_one_front_end():
+    for good in ({}, {"produce": twice}, {"produce": twice, "consume": plus_one}, {"consume": hooks.consume}):
+        check_hooks("sendrecv", **good)
+    said = "sendrecv: produce is Gluon's and consume is Triton's, but one kernel calls both: give both with @triton.jit"
+    with pytest.raises(ArgumentError, match=re.escape(said)):
+        check_hooks("sendrecv", twice, hooks.consume)
 
 
 BOTH = [("both", element) for element in ELEMENTS]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import enum
+import importlib.util
 import math
 from typing import NamedTuple
 
+from triton import knobs
 from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
 
@@ -202,12 +204,29 @@ def _matrices(call, tensor, name, shape):
     return tensor.view(*shape, -1)
 
 
-def hook(call, function, name):
-    """A hook, checked: it is None without one."""
-    if function is not None and not isinstance(function, (JITFunction, InterpretedFunction)):
-        said = f"{name} must be a function with @triton.jit or @gluon.jit, not {function!r}"
-        raise ArgumentError(f"{call}: {said}")
-    return function
+def check_hooks(call, produce=None, consume=None):
+    """Raises ArgumentError for hooks that a call cannot have; each is None without one."""
+    given = {name: each for name, each in (("produce", produce), ("consume", consume)) if each is not None}
+    for name, function in given.items():
+        if not isinstance(function, (JITFunction, InterpretedFunction)):
+            said = f"{name} must be a function with @triton.jit or @gluon.jit, not {function!r}"
+            raise ArgumentError(f"{call}: {said}")
+    gluon = [name for name, function in given.items() if is_gluon(function)]
+    if gluon and knobs.runtime.interpret:
+        raise ArgumentError(f"{call}: Triton's interpreter has no Gluon: give hooks with @triton.jit")
+    if 0 < len(gluon) < len(given):
+        [other] = given.keys() - gluon
+        said = f"{gluon[0]} is Gluon's and {other} is Triton's, but one kernel calls both"
+        raise ArgumentError(f"{call}: {said}: give both with @triton.jit, or both with @gluon.jit")
+
+
+def is_gluon(function):
+    """Whether a function has @gluon.jit."""
+    if importlib.util.find_spec("triton.experimental.gluon") is None:
+        return False
+    from triton.experimental.gluon._runtime import GluonJITFunction
+
+    return isinstance(function, GluonJITFunction)
 
 
 def written_by(consume):

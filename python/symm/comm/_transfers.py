@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +14,7 @@ from .._memory import torch
 from ..errors import ArgumentError, DtypeError, StagingError
 from . import kernels_channel
 from ._launch import Launch, Pointer, called, current_stream, tensor_at
-from ._messages import MAIL_WORDS, Access, Plan, part_of, parts_of, plan
+from ._messages import MAIL_WORDS, Access, Plan, is_gluon, part_of, parts_of, plan
 from ._told import compare
 from ._types import words
 from .hooks import consume as copy_out
@@ -243,8 +242,6 @@ class Transfer:
         deadline = self.transport.watch.deadline
         constants["WATCH"] = deadline.tag(self.call)
         gluon = any(is_gluon(each) for each in hooks)
-        if gluon and interpreted():
-            raise ArgumentError(f"{self.call}: Triton's interpreter has no Gluon: give hooks with @triton.jit")
         kernel = in_gluon(kernel) if gluon else kernel
         for name in {"LAYOUT", "OUT_LAYOUT"} & constants.keys():
             constants[name] = layout_of(constants[name], warps) if gluon else None
@@ -326,14 +323,6 @@ def triton_type(dtype):
     """Triton's name for a torch dtype; None where it has none."""
     name = str(dtype).removeprefix("torch.")
     return getattr(tl, FLOAT8.get(name, name), None)
-
-
-def is_gluon(function):
-    if importlib.util.find_spec("triton.experimental.gluon") is None:
-        return False
-    from triton.experimental.gluon._runtime import GluonJITFunction
-
-    return isinstance(function, GluonJITFunction)
 
 
 @functools.cache

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._memory import torch
 from ..errors import ArgumentError, DtypeError
-from ._messages import hook, written_by
+from ._messages import check_hooks, written_by
 from ._transfers import Transfer
 from .transport import P2pTransport
 
@@ -31,7 +31,8 @@ def send(
     call = Transfer("send", transport, channel, rows, wire, blocks, extra)
     to = call.peer(peer)
     message = call.message(tensor, "tensor")
-    call.run(message, None, to, to, hook("send", produce, "produce"), None)
+    check_hooks("send", produce)
+    call.run(message, None, to, to, produce, None)
 
 
 def recv(
@@ -44,7 +45,7 @@ def recv(
     """
     call = Transfer("recv", transport, channel, rows, wire, blocks, extra)
     source = call.peer(peer)
-    consume = hook("recv", consume, "consume")
+    check_hooks("recv", None, consume)
     message = call.message(tensor, "tensor", written_by(consume))
     call.run(None, message, source, source, None, consume)
     return message.written()
@@ -63,7 +64,7 @@ def sendrecv(
     to, source = call.peer(to, itself=True), call.peer(source, itself=True)
     if (to == transport.me) != (source == transport.me):
         raise ArgumentError("sendrecv: a rank that sends to itself receives from itself")
-    produce, consume = hook("sendrecv", produce, "produce"), hook("sendrecv", consume, "consume")
+    check_hooks("sendrecv", produce, consume)
     sent, received = call.message(tensor, "tensor"), call.message(out, "out", written_by(consume))
     sent.keep_apart(received.memory)
     call.run(sent, received, to, source, produce, consume)
@@ -86,7 +87,7 @@ def all_to_all(
     Every rank makes the same call.
     """
     call = Transfer("all_to_all", transport, channel, rows, wire, blocks, extra)
-    produce, consume = hook("all_to_all", produce, "produce"), hook("all_to_all", consume, "consume")
+    check_hooks("all_to_all", produce, consume)
     source = call.parts(tensor, "tensor")
     if zero_copy:
         if out is not None or consume is not None:

@@ -20,6 +20,7 @@ from symm.comm import (
 )
 from symm.comm.device import NODE, Lane, Message
 from symm.comm.device import sendrecv as both
+from triton.experimental import gluon
 
 WORLD = symm.init(heap_size=64 << 20)
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
@@ -133,6 +134,7 @@ def wrong():
     raises(kind, "3 blocks, but the channels have flags and rings for 2: give fewer", *call, blocks=3)
     raises(kind, "blocks must be at least 1, not 0", *call, blocks=0)
     raises(kind, "produce must be a function with @triton.jit or @gluon.jit", *call, produce=print)
+    raises(kind, "interpreter has no Gluon: give hooks with @triton.jit", *call, consume=gluon.jit(plus_part.fn))
     raises(kind, "rows must be a number of rows, at least 1", *call, rows=0)
     raises(kind, "is not a matrix of 7 rows", *call, rows=7)
     raises(kind, "extra must be a tuple", *call, extra=3)
