@@ -73,6 +73,23 @@ def one(call, op, dtype, kind):
     assert torch.equal(out.view(torch.uint8), wanted), what
 
 
+def ragged(dtype, kind):
+    """`all_to_all_v`: up to as many elements from each rank, none for some of the others."""
+    (count, offset, on_heap), number = kind, next(NUMBERS)
+    what, ranks = ("all_to_all_v", dtype, kind), range(RANKS)
+    counts = [[count * ((rank + other + number) % 3) // (2 * RANKS) for other in ranks] for rank in ranks]
+    given = [values(rank, number, sum(counts[rank]), dtype).to(WORLD.device) for rank in ranks]
+    offset += ME if offset else 0
+    inp, _ = place(0, sum(counts[ME]), dtype, offset, on_heap)
+    inp.copy_(given[ME])
+    out, memory = place(1, sum(counts[rank][ME] for rank in ranks), dtype, offset, on_heap)
+    came = COMM.all_to_all_v(inp, torch.tensor(counts[ME]), out)
+    assert came.tolist() == [counts[rank][ME] for rank in ranks], what
+    assert untouched(memory, out.numel(), offset), what
+    wanted = torch.cat([given[rank].split(counts[rank])[ME] for rank in ranks])
+    assert torch.equal(out.view(torch.uint8), wanted.view(torch.uint8)), what
+
+
 CASES = [
     (call, op, dtype)
     for call in ("all_reduce", "reduce_scatter", "reduce")
@@ -87,9 +104,13 @@ CASES += [
 if os.environ.get("LONG") == "1" or ON_GPU:
     for case, kind in itertools.product(CASES, KINDS):
         one(*case, kind)
+    for dtype, kind in itertools.product(FLOATS + INTEGERS, KINDS):
+        ragged(dtype, kind)
 else:
     for index, case in enumerate(CASES[::5]):
         one(*case, KINDS[index % len(KINDS)])
+    for index, dtype in enumerate(FLOATS + INTEGERS):
+        ragged(dtype, KINDS[index % len(KINDS)])
 COMM.check()
 COMM.close()
 WORLD.close()
