@@ -242,6 +242,17 @@ CASES = {each.__name__: each for each in (packets, slots, two_shot, direct, dire
 
 TELL_ALL = "        ctx.signal(flags + me * FLAG_WORDS, value, rank_of(members, 1 - me, SUBSET))\n"
 AWAIT_ALL = "        ctx.wait(flags + (me + i) % WORLD * FLAG_WORDS, value)\n"
+TAIL = "signal(lane.ctx, lane.signals + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK, lane.peer)\n"
+AWAIT_TAIL = "wait(lane.ctx, lane.flags + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK)\n"
+HEAD = "signal(lane.ctx, lane.signals + (HEAD * lane.BLOCKS + c.block_id) * LINE, end, lane.peer)\n"
+AWAIT_HEAD = "wait(lane.ctx, lane.flags + (HEAD * lane.BLOCKS + c.block_id) * LINE, freed)\n"
+
+
+def relaxed(op):
+    """An op of a seam as a method of the context, without order."""
+    return op.replace("lane.ctx, ", "").replace(")\n", ', sem="relaxed")\n')
+
+
 # A synchronisation: the file, its text, what is there instead, the case that shows it, on how many ranks, and what is
 # found, maybe among more.
 LESS = {
@@ -284,6 +295,17 @@ LESS = {
         "kernels_ring.py",
         "        OPS.wait(lane.ctx, lane.flags + (HEAD * lane.BLOCKS + c.block_id) * LINE, freed)\n", "        pass\n",
         "messages", 2, "failed-check"),
+    "ring: TAIL signalled relaxed": (
+        "kernels_ring.py", f"    OPS.{TAIL}", f"    lane.ctx.{relaxed(TAIL)}", "messages", 2, "missing-release"),
+    "ring: TAIL awaited relaxed": (
+        "kernels_ring.py", f"    OPS.{AWAIT_TAIL}", f"    lane.ctx.{relaxed(AWAIT_TAIL)}", "messages", 2,
+        "missing-acquire"),
+    "ring: HEAD signalled relaxed": (
+        "kernels_ring.py", f"        OPS.{HEAD}", f"        lane.ctx.{relaxed(HEAD)}", "messages", 2,
+        "missing-release"),
+    "ring: HEAD awaited relaxed": (
+        "kernels_ring.py", f"        OPS.{AWAIT_HEAD}", f"        lane.ctx.{relaxed(AWAIT_HEAD)}", "messages", 2,
+        "missing-acquire"),
 }  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def test_nothing_is_found_on_more_ranks(ranks):
 
 def test_what_has_less_order_is_found():
     found = reports("--less", "--schedules=0")
-    assert len(found) == 14
+    assert len(found) == 18
     for name, report in found.items():
         assert report["wanted"] in kinds(report), f"{name}\n{report['text']}"
 
