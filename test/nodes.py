@@ -1,7 +1,8 @@
 """Runs programs on ranks that OpenSHMEM reaches: far over TCP, near in shared memory, and in nodes of two ranks.
 
-Without `--long` a few programs that together have every op; with it all of conformance, examples and litmus. Then
-two ranks in network namespaces of their own, where this user may make them. Skips where Open MPI is not installed.
+All programs of conformance, examples and litmus run: with `--long` in all modes, without it one mode after the other, and
+a few, which together have every op, in two more. Then two ranks in network namespaces of their own, where this user may
+make them. Skips where Open MPI is not installed.
 """
 
 import argparse
@@ -85,8 +86,11 @@ def main():
         return
     symm_run = str(Path(options.bin) / "symm-run")
     with tempfile.TemporaryDirectory() as scratch:
-        modes = options.modes or (MODES if options.long else FEW_MODES)
-        failures = list(run_all(symm_run, scratch, options.long or bool(options.modes), modes))
+        modes = options.modes or MODES
+        runs = [(mode, *program) for mode in modes for program in programs(scratch, mode)]
+        if not options.long and not options.modes:
+            runs = in_turn(runs) + [(mode, *program) for mode in FEW_MODES for program in few(scratch)]
+        failures = list(run_all(symm_run, runs))
     checks = {} if options.modes else CHECKS
     failures += [name for name, check in checks.items() if not check(symm_run)]
     for name in failures:
@@ -94,26 +98,36 @@ def main():
     sys.exit(1 if failures else 0)
 
 
-def run_all(symm_run, scratch, is_long, modes):
+def run_all(symm_run, runs):
     """The names of the runs that fail."""
     passed = 0
-    for mode in modes:
-        for program, arguments in programs(scratch, is_long, mode):
-            result = start(symm_run, mode, [str(program), "--timeout", str(SECONDS_PER_RUN / 2), *arguments])
-            if result.returncode == 0:
-                passed += 1
-            else:
-                print(f"{mode} {program}: exit status {result.returncode}\n{result.stdout}", flush=True)
-                yield f"nodes/{mode}/{program.name}"
+    for mode, program, arguments in runs:
+        result = start(symm_run, mode, [str(program), "--timeout", str(SECONDS_PER_RUN / 2), *arguments])
+        if result.returncode == 0:
+            passed += 1
+        else:
+            print(f"{mode} {program}: exit status {result.returncode}\n{result.stdout}", flush=True)
+            yield f"nodes/{mode}/{program.name}"
     print(f"{passed} passed", flush=True)
 
 
-def programs(scratch, is_long, mode):
-    """The programs of a mode, each with its arguments."""
+def in_turn(runs):
+    """Of the runs of each program one: the next mode for the next program."""
+    of_program = {}
+    for run in runs:
+        of_program.setdefault(run[1].name, []).append(run)
+    return [each[index % len(each)] for index, each in enumerate(of_program.values())]
+
+
+def few(scratch):
+    """Programs that together have every op."""
+    passing = litmus.write(TEST / "litmus/mp.litmus", scratch)
+    return [(TEST / f"conformance/{name}.mlir", []) for name in FEW] + [(passing, [])]
+
+
+def programs(scratch, mode):
+    """All programs of a mode, each with its arguments."""
     conformance = TEST / "conformance"
-    if not is_long:
-        passing = litmus.write(TEST / "litmus/mp.litmus", scratch)
-        return [(conformance / f"{name}.mlir", []) for name in FEW] + [(passing, [])]
     all_near = mode.startswith("near")
     named = sorted(conformance.glob("*.mlir"))
     leave_out = {"check", "ctx"} if all_near else NEAR_ONLY

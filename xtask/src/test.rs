@@ -47,7 +47,7 @@ const STAGES: &[Stage] = &[
         lit::count(command)
     }),
     ("lit: programs", || lit::count(lit::command(lit::PROGRAMS)?)),
-    // A few programs; all of them in all modes: test/nodes.py --bin target/release --long.
+    // All programs, each in one mode; in all modes: test/nodes.py --bin target/release --long.
     ("nodes", nodes),
     ("CONTRIBUTING's examples", contributing::run),
     // Not all of the compile matrix, which takes a quarter of an hour of two cores: ./x python --all.
