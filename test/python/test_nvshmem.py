@@ -43,6 +43,7 @@ def nvshmem(request, monkeypatch):
     return request.param
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_assemble_for_blocks_of_any_size(nvshmem, name, tmp_path):
     if not TRANSLATE.exists() or not PTXAS.exists():
@@ -62,6 +63,7 @@ def test_programs_assemble_for_blocks_of_any_size(nvshmem, name, tmp_path):
     assert max(map(int, re.findall(r"Used (\d+) registers", told.stderr))) <= REGISTERS_OF_1024_THREADS
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", ["put_signal", "atomics"])
 def test_triton_kernels_are_linked(nvshmem, name, monkeypatch, tmp_path):
     monkeypatch.setattr(_engine.Current, "name", _engine.NAME)

@@ -3,6 +3,7 @@
 use crate::test::Tally;
 use crate::{licenses, run, tools, tree};
 use anyhow::{Context, Result, anyhow, ensure};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -17,8 +18,9 @@ const TOOLS: [&str; 2] = ["numpy==2.3.5", "pytest==9.2.0"];
 const TORCH: &str = "torch==2.11.0";
 /// What runs the notebook of the documents.
 const NOTEBOOK: [&str; 2] = ["nbclient==0.11.0", "ipykernel==7.4.0"];
-/// For the tests with `--long`: workers in a Ray cluster.
+/// For the tests with `--long`: workers in a Ray cluster, and an NVSHMEM that is newer than torch's.
 const RAY: &str = "ray==2.60.0";
+const NVSHMEM: &str = "nvidia-nvshmem-cu13==3.8.0";
 const WITH_TORCH: &str = "test/python/with_torch";
 /// How many runs of pytest go at once: many tests start processes of their own, and some look at how long they take.
 const AT_ONCE: usize = 2;
@@ -69,15 +71,17 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
         pytest.args(path).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(pytest)
     };
+    let long = arguments.iter().any(|argument| argument == "--long");
+    let nvshmem = nvshmem(long)?;
     let mut runs = Vec::new();
     for version in TRITON {
-        let pytest = pytest(&with_triton(version)?, everything.then_some(Path::new("test/python")))?;
+        let mut pytest = pytest(&with_triton(version)?, everything.then_some(Path::new("test/python")))?;
+        pytest.env("SYMM_NVSHMEM_FOLDERS", &nvshmem);
         runs.push((format!("Triton {version}"), pytest));
     }
     if everything || arguments.iter().any(|argument| argument.starts_with(WITH_TORCH)) {
         let python = with_torch()?;
-        let ray =
-            if arguments.iter().any(|argument| argument == "--long") { Some(packages_of("ray", RAY)?) } else { None };
+        let ray = if long { Some(packages_of("ray", RAY)?) } else { None };
         // Torch has a device of others once in a process, so each file has a process of its own.
         let paths = if everything { files_with_torch()?.into_iter().map(Some).collect() } else { vec![None] };
         for path in paths {
@@ -110,6 +114,15 @@ pub fn keep_bytecode(command: &mut Command) -> Result<()> {
     let caches = std::path::absolute(tree::target().join("python/caches"))?;
     command.env("PYTHONPYCACHEPREFIX", caches).env_remove("PYTHONDONTWRITEBYTECODE");
     Ok(())
+}
+
+/// The folders of the versions of NVSHMEM that kernels are linked with: torch's, and a newer one.
+fn nvshmem(newer_too: bool) -> Result<OsString> {
+    let mut sites = vec![site_of(&with_torch()?)?];
+    if newer_too {
+        sites.push(packages_of("nvshmem", NVSHMEM)?);
+    }
+    Ok(env::join_paths(sites.iter().map(|site| site.join("nvidia/nvshmem")))?)
 }
 
 /// The files of tests with torch.
@@ -250,7 +263,11 @@ pub fn environment(name: &str, packages: &[&str]) -> Result<PathBuf> {
 
 /// Where a package lies with what it needs, for the search path of an environment with the same Python.
 fn packages_of(name: &str, package: &str) -> Result<PathBuf> {
-    let python = environment(name, &[package])?;
+    site_of(&environment(name, &[package])?)
+}
+
+/// Where the packages of a virtual environment lie.
+fn site_of(python: &Path) -> Result<PathBuf> {
     let say = "import sysconfig; print(sysconfig.get_path('purelib'))";
     let said = Command::new(python).args(["-c", say]).output()?;
     Ok(String::from_utf8(said.stdout)?.trim().into())
