@@ -44,6 +44,7 @@ def cells():
                 yield pytest.param(target, op, element, *way, marks=marks)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("target", "op", "element", "front_end", "order", "mask", "shape"), [*cells()])
 def test_atomic(target, op, element, front_end, order, mask, shape):
     pointers = {"table": "*i64", "p": f"*{element}", "old": f"*{element}"}

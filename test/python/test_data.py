@@ -33,6 +33,7 @@ def accesses(text, target):
     return [words[width] for width in re.findall(r"\b(?:global|buffer)_(?:load|store)_([a-z]+(?:x\d)?)\b", text)]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("target", "op", "element", "front_end", "mask", "shape"), [*cells()])
 def test_data(target, op, element, front_end, mask, shape):
     pointers = {"table": "*i64", "p": f"*{element}", "q": f"*{element}"}

@@ -55,6 +55,7 @@ def order_text(target, op, kind, front_end="triton", element="i64", group="block
     return machine_text(compile_for(target, kernel, signature, CONTEXT=context, OP=op, KIND=kind, GROUP=group))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("target", "op", "kind", "front_end", "element", "group"), [*cells()])
 def test_order(target, op, kind, front_end, element, group):
     text = order_text(target, op, kind, front_end, element, group)

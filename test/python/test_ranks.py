@@ -4,12 +4,12 @@ import importlib.util
 import os
 import shutil
 import subprocess
-import sys
 import time
 import uuid
 from pathlib import Path
 
 import pytest
+from forked import Process
 from rank_cases import TIMEOUTS, TUTORIALS
 
 import symm
@@ -28,16 +28,15 @@ def stem(program):
     return Path(program).stem
 
 
-def start(program, ranks, *arguments, **environment):
-    """Starts a program, of `ranks/` or given by its path, once for each rank, with some arguments."""
+def start(program, ranks, *arguments, only=None, **environment):
+    """Starts a program, of `ranks/` or given by its path, once for each rank or `only` for some, with some arguments."""
     run = {**os.environ, "TRITON_INTERPRET": "1", "WORLD_SIZE": str(ranks), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex}
     # Where torch is not installed, something stands in for it.
     if importlib.util.find_spec("torch") is None:
         run["PYTHONPATH"] = f"{HERE / 'stand_in'}:{os.environ.get('PYTHONPATH', '')}"
     run.update(environment)
-    command = [sys.executable, "-W", "error::RuntimeWarning", HERE / "ranks" / program, *arguments]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    return [subprocess.Popen(command, env={**run, "RANK": str(rank)}, **pipes) for rank in range(ranks)]
+    started = range(ranks) if only is None else only
+    return [Process(HERE / "ranks" / program, arguments, {**run, "RANK": str(rank)}) for rank in started]
 
 
 def outputs(processes, seconds=SECONDS):
@@ -300,12 +299,9 @@ def test_a_driver_that_is_too_old_is_said(tmp_path):
 
 def test_ranks_that_differ_are_told():
     run = uuid.uuid4().hex
-    processes = [start("start.py", 2, TORCHELASTIC_RUN_ID=run, HEAP_SIZE=str(size << 20)) for size in (16, 32)]
-    # Of each start, one rank.
-    extra = [processes[0].pop(1), processes[1].pop(0)]
-    for process in extra:
-        process.kill()
-    told = [output for output, _ in outputs([processes[0][0], processes[1][0]])]
+    sizes = [{"HEAP_SIZE": str(size << 20)} for size in (16, 32)]
+    both = [start("start.py", 2, only=[rank], TORCHELASTIC_RUN_ID=run, **own) for rank, own in enumerate(sizes)]
+    told = [output for output, _ in outputs(sum(both, []))]
     assert all("the heap's size is 33554432 on rank 1 and 16777216 on rank 0" in output for output in told), told
 
 
@@ -320,13 +316,10 @@ DISAGREEING = (
 @pytest.mark.parametrize(("first", "second", "said"), DISAGREEING)
 def test_ranks_that_disagree_on_the_engine_are_told_at_once(first, second, said):
     run = uuid.uuid4().hex
-    processes = [start("start.py", 2, TORCHELASTIC_RUN_ID=run, TIMEOUT="60", **told) for told in (first, second)]
-    # Of each start, one rank.
-    extra = [processes[0].pop(1), processes[1].pop(0)]
-    for process in extra:
-        process.kill()
+    told = {"TORCHELASTIC_RUN_ID": run, "TIMEOUT": "60"}
+    both = [start("start.py", 2, only=[rank], **told, **own) for rank, own in enumerate((first, second))]
     begin = time.monotonic()
-    for (output, status), own in zip(outputs([processes[0][0], processes[1][0]]), (first, second)):
+    for (output, status), own in zip(outputs(sum(both, [])), (first, second)):
         # Who is wrong alone says so without the words for the others.
         assert status == 1 and (said if own.get("SYMM_ENGINE") is None else said.split("run: ")[1]) in output, output
     # Not after the time that ranks wait for each other.
@@ -334,8 +327,6 @@ def test_ranks_that_disagree_on_the_engine_are_told_at_once(first, second, said)
 
 
 def test_absent_rank_is_named():
-    first, second = start("wrong.py", 2, TIMEOUT="3")
-    second.kill()
-    [(output, status)] = outputs([first])
+    [(output, status)] = outputs(start("wrong.py", 2, only=[0], TIMEOUT="3"))
     assert status == 1
     assert "BootstrapError: rank 1 did not join within 3s" in output, output

@@ -8,13 +8,12 @@ import ast
 import inspect
 import json
 import os
-import subprocess
-import sys
 import textwrap
 import uuid
 from pathlib import Path
 
 import pytest
+from forked import Process
 
 pytest.importorskip("torch.testing", reason="needs torch itself")
 
@@ -30,15 +29,13 @@ def outputs(program, folder, ranks=1, **environment):
     """What a program prints on each rank."""
     script = folder / "program.py"
     script.write_text(program)
-    path = f"{folder}:{os.environ.get('PYTHONPATH', '')}"
-    run = {**os.environ, "PYTHONPATH": path, **environment}
+    run = {**os.environ, **environment}
     if ranks > 1:
         run |= {"WORLD_SIZE": str(ranks), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex, "TRITON_INTERPRET": "1"}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    started = [
-        subprocess.Popen([sys.executable, script], env=run | {"RANK": str(rank)} if ranks > 1 else run, **pipes)
-        for rank in range(ranks)
-    ]
+        started = [Process(script, [], run | {"RANK": str(rank)}) for rank in range(ranks)]
+    else:
+        # Its workers import what lies beside it.
+        started = [Process(script, [], run | {"PYTHONPATH": f"{folder}:{run.get('PYTHONPATH', '')}"})]
     printed = [process.communicate(timeout=SECONDS)[0] for process in started]
     for process, text in zip(started, printed, strict=True):
         assert process.returncode == 0, text
