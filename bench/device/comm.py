@@ -153,8 +153,8 @@ def table(rows):
 
 
 def draw(rows, ranks, folder):
-    """A chart of each collective, as the tuner draws them."""
-    from symm.comm._plot import chart
+    """Two charts of each collective, as the tuner draws them: how long it takes, and bytes of a rank per second."""
+    from symm.comm._plot import chart, rates
 
     for call in dict.fromkeys(row["call"] for row in rows):
         lines = {}
@@ -162,7 +162,11 @@ def draw(rows, ranks, folder):
             taken = {name: value for name, value in row.items() if isinstance(value, float)}
             for name, value in taken.items():
                 lines.setdefault(name, []).append((row["bytes"], value))
-        (folder / f"comm_{call}_{ranks}.svg").write_text(chart(f"{call}, {ranks} GPUs", lines), encoding="utf-8")
+        for name, text in {
+            "": chart(f"{call}, {ranks} GPUs", lines),
+            "_bandwidth": rates(f"{call}, {ranks} GPUs: bytes of a rank per second", lines),
+        }.items():
+            (folder / f"comm_{call}_{ranks}{name}.svg").write_text(text, encoding="utf-8")
 
 
 def rank_main(options):
@@ -228,10 +232,15 @@ def main():
     parser.add_argument("--largest", type=int, default=SIZES[-1], help="bytes of the largest message")
     parser.add_argument("--blocks", type=int, help="the most blocks a call may take")
     parser.add_argument("--plots", type=Path, help="a folder to draw charts into")
+    parser.add_argument("--draw", type=Path, metavar="JSON", help="only draw the charts of an earlier run's output")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--host", action="store_true", help="how long eager calls take on the host")
     parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
     options = parser.parse_args()
+    if options.draw:
+        told = json.loads(options.draw.read_text(encoding="utf-8"))
+        draw(told["rows"], told["ranks"], options.plots or Path())
+        return 0
     return rank_main(options) if "RANK" in os.environ else start(__file__, options.ranks, options.wheel, options.device)
 
 

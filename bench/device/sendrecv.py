@@ -130,8 +130,8 @@ def line(row):
 
 
 def draw(rows, folder):
-    """A chart of each way: what symm takes with this many blocks, and the others with as many as the first has."""
-    from symm.comm._plot import chart
+    """Two charts of each way, time and bandwidth: symm with this many blocks, the others with as many as the first has."""
+    from symm.comm._plot import chart, rates
 
     first = rows[0]["blocks"]
     for way in dict.fromkeys(row["way"] for row in rows):
@@ -142,8 +142,9 @@ def draw(rows, folder):
                     line = f"symm, {row['blocks']} blocks" if name == "symm" else name
                     lines.setdefault(line, []).append((row["bytes"], row[name]))
         if lines:
-            path = folder / f"sendrecv_{way.replace(' ', '_')}.svg"
-            path.write_text(chart(f"{way}, 2 GPUs", lines), encoding="utf-8")
+            name = f"sendrecv_{way.replace(' ', '_')}"
+            (folder / f"{name}.svg").write_text(chart(f"{way}, 2 GPUs", lines), encoding="utf-8")
+            (folder / f"{name}_bandwidth.svg").write_text(rates(f"{way}, 2 GPUs", lines), encoding="utf-8")
 
 
 def rank_main(options):

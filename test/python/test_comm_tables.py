@@ -2,6 +2,7 @@
 
 import json
 import re
+import xml.dom.minidom
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from symm.comm._candidates import candidates
 from symm.comm._geometry import Geometry, geometry_for
 from symm.comm._launch import Launch, launcher
 from symm.comm._plan import Choice
+from symm.comm._plot import rates
 from symm.errors import ArgumentError, StagingError
 
 CALLS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "scatter", "reduce", "gather")
@@ -217,3 +219,12 @@ def test_a_launch_with_other_switches_compiles_again(monkeypatch, hooks):
         launch(0, 2)
     launch(0, 3)
     assert done == ["ran", "compiled for (0, 2)", "ran"]
+
+
+def test_a_chart_of_rates():
+    text = rates("all_reduce", {"symm": [(1 << 10, 2.0), (1 << 20, 5.0)], "NCCL": [(1 << 20, 20.0)]})
+    xml.dom.minidom.parseString(text)
+    # 209.7 GB/s at most: steps of 50, from zero.
+    assert [f">{value}</text>" in text for value in (0, 50, 100, 150, 200, 250)] == [True] * 5 + [False]
+    with pytest.raises(ValueError, match="nothing to plot"):
+        rates("none", {})

@@ -1,4 +1,4 @@
-"""Line charts over the sizes of messages, as SVG: both axes are logarithmic."""
+"""Line charts over the sizes of messages, as SVG: sizes and times are logarithmic, rates are not."""
 
 import math
 from html import escape
@@ -34,13 +34,40 @@ class Scale:
         return [base**power for power in range(math.ceil(first - 1e-9), math.floor(last + 1e-9) + 1)]
 
 
-def chart(title, lines, unit="µs"):
-    """The text of a chart of {name: [(bytes, value), …]}."""
+class LinearScale:
+    """Places of values on an axis from zero to the largest one, between two ends in pixels."""
+
+    def __init__(self, values, first, last):
+        self.high, self.first, self.last = max(values), first, last
+
+    def __call__(self, value):
+        return round(self.first + value / self.high * (self.last - self.first), 1)
+
+    def ticks(self):
+        """Four to eight multiples of 1, 2 or 5 times a power of ten."""
+        power = 10 ** math.floor(math.log10(self.high / 4))
+        step = next(power * factor for factor in (1, 2, 5, 10) if self.high / (power * factor) < 9)
+        return [step * number for number in range(int(self.high / step) + 1)]
+
+
+def chart(title, lines):
+    """The text of a chart of {name: [(bytes, microseconds), …]}."""
+    y = Scale([value for line in lines.values() for _, value in line] or [1], HEIGHT - BOTTOM, TOP)
+    return _chart(title, lines, "µs", y, y.ticks(10) or y.ticks(2))
+
+
+def rates(title, lines):
+    """The same as gigabytes per second."""
+    lines = {name: [(size, size / value / 1e3) for size, value in line] for name, line in lines.items()}
+    y = LinearScale([value for line in lines.values() for _, value in line] or [1], HEIGHT - BOTTOM, TOP)
+    return _chart(title, lines, "GB/s", y, y.ticks())
+
+
+def _chart(title, lines, unit, y, ticks):
     points = [point for line in lines.values() for point in line]
     if not points:
         raise ValueError("there is nothing to plot")
     x = Scale([size for size, _ in points], LEFT, WIDTH - RIGHT)
-    y = Scale([value for _, value in points], HEIGHT - BOTTOM, TOP)
     text = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" '
         f'font-size="13"><rect width="100%" height="100%" fill="white"/>',
@@ -51,7 +78,7 @@ def chart(title, lines, unit="µs"):
         text.append(f'<line x1="{x(size)}" y1="{TOP}" x2="{x(size)}" y2="{HEIGHT - BOTTOM}" stroke="#e2e2e2"/>')
         label = f'text-anchor="middle" font-size="11">{size_text(size)}</text>'
         text.append(f'<text x="{x(size)}" y="{HEIGHT - 28}" {label}')
-    for value in y.ticks(10) or y.ticks(2):
+    for value in ticks:
         text.append(f'<line x1="{LEFT}" y1="{y(value)}" x2="{WIDTH - RIGHT}" y2="{y(value)}" stroke="#e2e2e2"/>')
         text.append(f'<text x="{LEFT - 8}" y="{y(value) + 4}" text-anchor="end">{value:g}</text>')
     names = sorted(lines, key=lambda name: y(lines[name][-1][1]))
