@@ -4,8 +4,8 @@
     PYTHONPATH=python target/python/torch-2.11/bin/python bench/engine.py
 
 Prints processor seconds from a kernel's Python to PTX (sm_90): medians of compilations that take turns. Before them
-NVSHMEM's device library is trimmed to what kernels call, which is kept in Triton's cache; how long that takes is printed,
-too. NVSHMEM is found as symm finds it, torch's by default.
+NVSHMEM's device library is trimmed to what kernels call, which is kept in Triton's cache; how long that takes is
+printed, too. NVSHMEM is found as symm finds it, torch's by default.
 """
 
 import argparse
@@ -44,7 +44,8 @@ def measure(rounds):
 
     names = ["put_signal", "atomics"]
     compiled(names[0], None)
-    print(f"the first kernel, with the library that is trimmed once: {compiled(names[0], _engine.NAME):.2f} s", flush=True)
+    first = compiled(names[0], _engine.NAME)
+    print(f"the first kernel, with the library that is trimmed once: {first:.2f} s", flush=True)
     for name in names:
         taken = {None: [], _engine.NAME: []}
         for _ in range(rounds):

@@ -1,8 +1,8 @@
 """Runs programs on ranks that OpenSHMEM reaches: far over TCP, near in shared memory, and in nodes of two ranks.
 
-All programs of conformance, examples and litmus run: with `--long` in all modes, without it one mode after the other, and
-a few, which together have every op, in two more. Then two ranks in network namespaces of their own, where this user may
-make them. Skips where Open MPI is not installed.
+All programs of conformance, examples and litmus run: with `--long` in all modes, without it one mode after the other,
+and a few, which together have every op, in two more. Then two ranks in network namespaces of their own, where this user
+may make them. Skips where Open MPI is not installed.
 """
 
 import argparse

@@ -130,7 +130,7 @@ def line(row):
 
 
 def draw(rows, folder):
-    """Two charts of each way, time and bandwidth: symm with this many blocks, the others with as many as the first has."""
+    """Two charts of each way, time and bandwidth: symm with this many blocks, others with as many as the first has."""
     from symm.comm._plot import chart, rates
 
     first = rows[0]["blocks"]

@@ -29,7 +29,7 @@ def stem(program):
 
 
 def start(program, ranks, *arguments, only=None, **environment):
-    """Starts a program, of `ranks/` or given by its path, once for each rank or `only` for some, with some arguments."""
+    """Starts a program, of `ranks/` or given by its path, once for each rank, or for `only` some, with arguments."""
     run = {**os.environ, "TRITON_INTERPRET": "1", "WORLD_SIZE": str(ranks), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex}
     # Where torch is not installed, something stands in for it.
     if importlib.util.find_spec("torch") is None:
