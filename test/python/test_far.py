@@ -13,7 +13,7 @@ from unittest import mock
 import far_kernels
 import pytest
 from compiling import TARGETS, VERSION, compile_for, machine_text
-from symm import CompileError, EngineError, _engine, _symm
+from symm import ArgumentError, CompileError, EngineError, _engine, _symm
 
 HERE = Path(__file__).parent
 CLANG = Path(os.environ.get("LLVM_SYS_221_PREFIX", "/usr/lib/llvm-22")) / "bin/clang"
@@ -93,7 +93,7 @@ def test_far_peers_are_called_for(name, engine):
     assert bool(re.search(r"\.visible \.const.* nvshmemi_device_state_d", ptx)) == bool(KERNELS[name][2])
 
 
-@pytest.mark.parametrize("name", ["store", "load", "signal", "meet"])
+@pytest.mark.parametrize("name", KERNELS)
 def test_near_peers_are_accessed_as_without_an_engine(name, engine, monkeypatch):
     with_engine = machine_text(compiled(name))
     monkeypatch.setattr(_engine.Current, "name", "")
@@ -181,3 +181,34 @@ def test_a_module_is_not_initialised_while_a_graph_is_captured(monkeypatch, capt
 def test_an_engine_that_there_is_not():
     with pytest.raises(EngineError, match="there is no engine 'mpi': use 'nvshmem'"):
         _engine.use("mpi")
+
+
+NO_DOMAIN = r"domain must be a number of ranks above 0, not {}$"
+REFUSED = [
+    ({"domain": 0}, "cpu", ArgumentError, NO_DOMAIN.format("0")),
+    ({"domain": True}, "cpu", ArgumentError, NO_DOMAIN.format("True")),
+    ({"domain": "2"}, "cpu", ArgumentError, NO_DOMAIN.format("'2'")),
+    ({"domain": 2}, "cuda", ArgumentError, "domain is for an engine: give engine='nvshmem', too"),
+    ({"engine": "mpi"}, "cuda", ArgumentError, "engine must be 'nvshmem' or None, not 'mpi'"),
+    ({"engine": _engine.NAME}, "cpu", EngineError, "no engine reaches ranks on the CPU: leave it out"),
+    ({"engine": _engine.NAME}, "hip", EngineError, "NVSHMEM is for NVIDIA GPUs, and there is no engine for AMD's yet"),
+]
+
+
+@pytest.mark.parametrize(("what", "device", "error", "said"), REFUSED)
+def test_an_engine_or_a_domain_that_cannot_be(what, device, error, said):
+    with pytest.raises(error, match=f"symm.init: {said}"):
+        _engine.asked(what.get("engine"), what.get("domain"), device)
+
+
+def test_the_environment_says_what_arguments_do_not(monkeypatch):
+    monkeypatch.delenv(_engine.ENGINE, raising=False)
+    monkeypatch.setenv(_engine.DOMAIN, "2")
+    assert _engine.asked(None, None, "cpu") == (None, 2)
+    assert _engine.asked(None, 3, "cpu") == (None, 3)
+    monkeypatch.setenv(_engine.DOMAIN, "all")
+    with pytest.raises(ArgumentError, match="not 'all'"):
+        _engine.asked(None, None, "cpu")
+    monkeypatch.setenv(_engine.ENGINE, "mpi")
+    with pytest.raises(ArgumentError, match="engine must be 'nvshmem' or None, not 'mpi'"):
+        _engine.asked(None, 2, "cuda")
