@@ -236,6 +236,16 @@ def wrong_starts_are_refused(symm_run):
     return all([says(finish(how | {"args": args, "env": how["env"] | env}), text) for args, env, text in cases])
 
 
+def mpirun_starts_ranks(symm_run):
+    """Open MPI's other launcher does as oshrun does."""
+    how = command(symm_run, "near-2", [str(TEST.parent / "examples/ring_all_reduce.mlir"), "--timeout", "60"])
+    how["args"][0] = "mpirun"
+    result = finish(how)
+    if result.returncode:
+        print(f"{result.args}: exit status {result.returncode}\n{result.stdout}", flush=True)
+    return result.returncode == 0
+
+
 def a_killed_rank_ends_all(symm_run):
     """A rank that is killed ends the others, and is named."""
     begun = 0
@@ -292,6 +302,7 @@ CHECKS = {
     "nodes/a_checked_fault_names_the_rank": a_checked_fault_names_the_rank,
     "nodes/a_check_that_fails": a_check_that_fails,
     "nodes/wrong_starts_are_refused": wrong_starts_are_refused,
+    "nodes/mpirun_starts_ranks": mpirun_starts_ranks,
     "nodes/a_killed_rank_ends_all": a_killed_rank_ends_all,
     "nodes/ranks_in_two_namespaces": ranks_in_two_namespaces,
 }
