@@ -2,6 +2,7 @@
 """Runs messages with hooks on GPUs: all pairs of ranks, sizes, types, hooks, streams and graphs, every byte checked.
 
     python3 test/device/sendrecv.py --wheel target/wheels/symm-*.whl --ranks 2 4 --calls 20000 --replays 10000
+    python3 test/device/sendrecv.py --wheel target/wheels/symm-*.whl --domain 1 --engine nvshmem --calls 300
 
 Each rank is a process. It needs torch and Triton; nothing is installed. Prints a line for each run, and what failed.
 The exit status is 1 if anything failed. `--device cpu` tries the script itself, under Triton's interpreter.
@@ -25,7 +26,7 @@ if "RANK" in os.environ:
     import torch
     import triton
     import triton.language as tl
-    from symm.comm import NodeTransport, all_to_all, recv, send, sendrecv
+    from symm.comm import MeshTransport, NetworkTransport, NodeTransport, all_to_all, recv, send, sendrecv
 
     sys.path.append(str(TESTS))
     from message_hooks import plus_one, twice
@@ -167,7 +168,11 @@ def rank_main(options):
     on_gpu = options.device == "gpu"
     world = symm.init(heap_size=options.heap << 20, timeout=60)
     largest = SIZES[-1] if on_gpu else 4096
-    link = NodeTransport(world, blocks=options.blocks, channels=2, landing=4 << 20 if on_gpu else 64 << 10)
+    how = {"blocks": options.blocks, "channels": 2, "landing": 4 << 20 if on_gpu else 64 << 10}
+    if options.domain is None:
+        link = NodeTransport(world, **how)
+    else:
+        link = MeshTransport(NodeTransport(world, **how), NetworkTransport(world, **how), options.domain)
     start = time.monotonic()
     calls = Calls(world, link, options, largest)
     calls.fronts()
@@ -184,8 +189,14 @@ def rank_main(options):
 def main():
     parser = parser_of(__doc__, calls=5000, replays=1000, heap=2048)
     parser.add_argument("--blocks", type=int, default=32)
+    parser.add_argument("--domain", type=int, help="ranks of a node; to others messages go as over a network")
+    parser.add_argument("--engine", choices=["nvshmem"], help="what reaches the ranks of other nodes")
     options = parser.parse_args()
-    return rank_main(options) if "RANK" in os.environ else run_all(Path(__file__), options)
+    if "RANK" in os.environ:
+        return rank_main(options)
+    if options.domain and (options.engine or options.device == "cpu"):
+        os.environ |= {"SYMM_DOMAIN": str(options.domain)} | ({"SYMM_ENGINE": options.engine} if options.engine else {})
+    return run_all(Path(__file__), options)
 
 
 if __name__ == "__main__":
