@@ -4,9 +4,9 @@
     python3 test/device/run.py --bin FOLDER --no-programs --graphs --ranks 1 2 4
 """
 
+import argparse
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -92,4 +92,6 @@ def run(folder, counts):
 
 
 if __name__ == "__main__":
-    build(Path(sys.argv[1]).resolve())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where the program and its kernels go")
+    build(parser.parse_args().folder.resolve())
