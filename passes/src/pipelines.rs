@@ -120,8 +120,9 @@ fn nvvm_text(options: &Values) -> String {
     let (canonical, chip) = (canonical_on_gpu(options, false), options.text("chip"));
     let strict = options.text("strict");
     format!(
-        "{canonical},symm-lower-to-nvvm{{chip={chip} strict={strict}}},{STRUCTURED},{VECTORS},gpu.module(convert-gpu-to-nvvm),\
-         canonicalize,cse,reconcile-unrealized-casts,symm-load-bits-as-bytes,symm-mark-convergent"
+        "{canonical},symm-lower-to-nvvm{{chip={chip} strict={strict}}},{STRUCTURED},{VECTORS},\
+         gpu.module(convert-gpu-to-nvvm),canonicalize,cse,reconcile-unrealized-casts,symm-load-bits-as-bytes,\
+         symm-mark-convergent"
     )
 }
 
