@@ -121,7 +121,10 @@ class Documents:
                 self.exists(next(word for word in words[3:] if word.endswith(".py")))
                 self.options("symm.check", words[3:], (ROOT / "python/symm/check/__main__.py").read_text())
             elif words[1] != "-m":
-                self.options(words[1], words[2:], self.help([sys.executable, str(ROOT / words[1])]))
+                usage = self.help([sys.executable, str(ROOT / words[1])])
+                if not usage.startswith("usage: "):
+                    raise Wrong(f"{words[1]} does not know --help, and did its work instead")
+                self.options(words[1], words[2:], usage)
             return "options checked"
         if name == "torchrun":
             script, _ = TORCHRUN.fullmatch(" ".join(words[1:])).groups()

@@ -293,7 +293,7 @@ fn gpu_modules<'c, 'a>(module: &'a Module<'c>) -> Vec<OperationRef<'c, 'a>> {
     let mut next = module.body().first_operation();
     while let Some(op) = next {
         next = op.next_in_block();
-        if op.name().as_string_ref().as_str() == Ok("gpu.module") {
+        if op.name().as_string_ref().as_str() == Ok(symm_passes::GPU_MODULE) {
             found.push(op);
         }
     }

@@ -18,6 +18,7 @@ mod registration;
 mod target;
 mod transform;
 
+pub use ir::structure::GPU_MODULE;
 pub use lower::nvshmem;
 pub use lower::nvvm::CHIPS as NVIDIA_CHIPS;
 pub use lower::rocdl::CHIPS as AMD_CHIPS;

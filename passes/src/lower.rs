@@ -15,6 +15,7 @@ pub mod rocdl;
 mod translation;
 pub mod triton;
 mod types;
+mod updates;
 
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{TypeLike, ValueLike};

@@ -118,9 +118,11 @@ const VECTORS: &str = "convert-vector-to-llvm{force-32bit-vector-indices=false}"
 fn nvvm_text(options: &Values) -> String {
     // The first polls acquire, which costs nothing.
     let (canonical, chip) = (canonical_on_gpu(options, false), options.text("chip"));
+    let strict = options.text("strict");
     format!(
-        "{canonical},symm-lower-to-nvvm{{chip={chip}}},{STRUCTURED},{VECTORS},gpu.module(convert-gpu-to-nvvm),\
-         canonicalize,cse,reconcile-unrealized-casts,symm-load-bits-as-bytes,symm-mark-convergent"
+        "{canonical},symm-lower-to-nvvm{{chip={chip} strict={strict}}},{STRUCTURED},{VECTORS},\
+         gpu.module(convert-gpu-to-nvvm),canonicalize,cse,reconcile-unrealized-casts,symm-load-bits-as-bytes,\
+         symm-mark-convergent"
     )
 }
 

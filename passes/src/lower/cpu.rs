@@ -33,7 +33,7 @@ mod order;
 mod runtime;
 
 use super::types::{self, Spaces};
-use super::{access, packets, refuse_atomic, translation};
+use super::{access, packets, refuse_atomic, translation, updates};
 use crate::ir::{Builder, blocks, collect, context, enclosing, name, operations, structure};
 use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use lines::Lines;
@@ -89,7 +89,7 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     if !runtime.offload {
         translation::refuse_engine(root, Some(OPENSHMEM))?;
     }
-    check(root)?;
+    updates::refuse(root).and(check(root))?;
     host::check_entries(root)?;
     types::convert(root, Spaces::Strip);
     // Device functions first, while they still lie in their gpu.module; launches after their kernels.

@@ -50,11 +50,19 @@ pub const CHIPS: &[&str] = &[
 pub const CHIP: PassOption =
     PassOption { name: "chip", kind: OptionKind::Choice(CHIPS), initial: "sm_90", help: "the GPU to compile for" };
 
+/// Whether an update that is widened is an error.
+const STRICT: PassOption = PassOption {
+    name: "strict",
+    kind: OptionKind::Bool,
+    initial: "false",
+    help: "report an error instead of widening an update that is not symm's",
+};
+
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-lower-to-nvvm",
     summary: "Lower kernels to LLVM and NVVM operations for an NVIDIA GPU",
-    options: &[CHIP],
+    options: &[CHIP, STRICT],
     run,
 };
 
@@ -62,7 +70,7 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let digits: String = options.text("chip").chars().filter(char::is_ascii_digit).collect();
     let Ok(sm) = digits.parse() else { return Err(error(root, "S1: unknown chip")) };
     let target = Nvvm { sm };
-    updates::check(root, &target)?;
+    updates::check(root, &target, options.flag("strict"))?;
     bound_registers(root);
     lower_module(root, &target)?;
     Ok(Ir::Changed)

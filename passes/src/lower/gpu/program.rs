@@ -2,6 +2,7 @@
 //! and assemblers know their names (S1).
 
 use crate::ir::{blocks, enclosing, is_kernel, name, operations, select, structure};
+use crate::lower::updates;
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::{OperationRef, TypeLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
@@ -31,6 +32,7 @@ pub fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
             let complaint = "S1: has no lowering for GPUs; reduce with gpu.shuffle, and between warps in shared memory";
             outcome = Err(error(reduction, complaint));
         }
+        outcome = outcome.and(updates::refuse(module));
         for op in operations(blocks(module)[0]) {
             for complaint in complaints(op) {
                 outcome = Err(error(op, &format!("S1: {complaint}")));

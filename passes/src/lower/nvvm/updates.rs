@@ -4,7 +4,8 @@
 //! compare-and-swap keeps its order and the system's scope: `memref.generic_atomic_rmw`, updates of less than 32 bits,
 //! the largest and the least of floats.) O2 promises that an atomic reaches other ranks:
 //!
-//! - Of another rank's memory (a result of `symm.as_remote`, or a view of one) an update is widened, with a remark.
+//! - Of another rank's memory (a result of `symm.as_remote`, or a view of one) `memref.atomic_rmw` is widened, with a
+//!   remark; of LLVM's `atomicrmw` a remark says so. With `strict=true` both are errors.
 //! - Of memory that may be, a remark says so: it may be a counter for this GPU alone, or lie in shared memory, which a
 //!   generic pointer doesn't tell.
 //! - An order that would be lost is refused (S1). `memref.atomic_rmw` promises none.
@@ -15,7 +16,7 @@ use crate::ir::address::{PRIVATE, SHARED, element};
 use crate::ir::{Builder, enclosing, name, ordering, select, structure};
 use crate::lower::gpu::Target;
 use crate::lower::gpu::order::global;
-use melior::ir::attribute::IntegerAttribute;
+use crate::lower::updates;
 use melior::ir::{OperationRef, TypeLike, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
 use symm_dialect::ops::{Order, RmwKind, Scope};
@@ -23,26 +24,29 @@ use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::byte_width;
 
 /// Widens the updates of other ranks' memory; reports those that may not reach it, and those that lose an order.
-pub fn check(root: OperationRef, target: &Nvvm) -> Result<(), Reported> {
+pub fn check(root: OperationRef, target: &Nvvm, strict: bool) -> Result<(), Reported> {
     let mut outcome = Ok(());
     let is_update = |op| matches!(name(op), "llvm.atomicrmw" | "memref.atomic_rmw");
     for op in select(root, |op| is_update(op).then_some(op)) {
-        if enclosing(op, &[structure::GPU_MODULE]).is_none() {
+        if enclosing(op, &[structure::GPU_MODULE]).is_none() || updates::refusal(op).is_some() {
             continue;
         }
-        let complaint = if name(op) == "llvm.atomicrmw" { of_llvm(op) } else { of_memref(op, target) };
+        let complaint = if name(op) == "llvm.atomicrmw" { of_llvm(op, strict) } else { of_memref(op, target, strict) };
         outcome = outcome.and(complaint);
     }
     outcome
 }
 
-fn of_llvm(op: OperationRef) -> Result<(), Reported> {
+fn of_llvm<'c: 'a, 'a>(op: OperationRef<'c, 'a>, strict: bool) -> Result<(), Reported> {
     if ordering::of(op, "ordering") > ordering::RELAXED {
         let complaint = "S1: has no order in PTX: LLVM makes atom.relaxed.gpu of it; use symm.atomic_rmw";
         return Err(error(op, complaint));
     }
     let place = op.operands().next();
     if !op.has_attribute("syncscope") && !place.is_some_and(is_own_memory) {
+        if strict && place.is_some_and(|place| is_remote(array(place))) {
+            return Err(error(op, NEAR_ONLY));
+        }
         report(Severity::Remark, op, NEAR_ONLY);
     }
     Ok(())
@@ -51,9 +55,9 @@ fn of_llvm(op: OperationRef) -> Result<(), Reported> {
 const NEAR_ONLY: &str = "O2: reaches the threads of this GPU only: LLVM makes atom.relaxed.gpu of it; \
                          symm.atomic_rmw reaches other ranks";
 
-const WIDENED: &str = "O2: LLVM makes atom.relaxed.gpu of it, which does not reach another rank; widened to sys";
+const TOO_NARROW: &str = "O2: LLVM makes atom.relaxed.gpu of it, which does not reach another rank";
 
-fn of_memref<'c: 'a, 'a>(op: OperationRef<'c, 'a>, target: &Nvvm) -> Result<(), Reported> {
+fn of_memref<'c: 'a, 'a>(op: OperationRef<'c, 'a>, target: &Nvvm, strict: bool) -> Result<(), Reported> {
     let operands: Vec<Value> = op.operands().collect();
     let [value, memref, indices @ ..] = operands.as_slice() else { return Ok(()) };
     let ty = value.r#type();
@@ -68,7 +72,10 @@ fn of_memref<'c: 'a, 'a>(op: OperationRef<'c, 'a>, target: &Nvvm) -> Result<(), 
     if kind == RmwKind::FAdd && ty.is_bf16() && target.sm < 90 {
         return Err(error(op, &format!("S1: fadd of bf16 needs sm_90, the chip is sm_{}", target.sm)));
     }
-    report(Severity::Remark, op, WIDENED);
+    if strict {
+        return Err(error(op, TOO_NARROW));
+    }
+    report(Severity::Remark, op, &format!("{TOO_NARROW}; widened to sys"));
     let b = Builder::before_on_device(op);
     let address = global(&b, element(&b, *memref, indices));
     let old = target.atomic_rmw(&b, kind, address, *value, (Order::Relaxed, Scope::Sys));
@@ -78,8 +85,7 @@ fn of_memref<'c: 'a, 'a>(op: OperationRef<'c, 'a>, target: &Nvvm) -> Result<(), 
 
 /// The kind of a `memref.atomic_rmw` that is one instruction in PTX, by arith's numbers.
 fn kind(op: OperationRef) -> Option<RmwKind> {
-    let number = IntegerAttribute::try_from(op.attribute("kind").ok()?).ok()?.value();
-    Some(match number {
+    Some(match updates::kind(op)? {
         0 => RmwKind::FAdd,
         1 => RmwKind::Add,
         2 => RmwKind::And,
