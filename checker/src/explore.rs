@@ -114,6 +114,9 @@ impl<'p> Search<'p> {
             let event = before.tick(task);
             self.nodes[depth].event = event;
             self.nodes[depth].before = before;
+        } else {
+            follow(run, self.nodes[depth].choice);
+            return;
         }
         run.step(self.nodes[depth].choice);
     }
@@ -220,11 +223,17 @@ impl<'p> Search<'p> {
         let mut run = Run::new(self.program, self.limits);
         let Some((last, before)) = self.nodes.split_last_mut() else { return false };
         for node in before {
-            run.step(node.choice);
+            follow(&mut run, node.choice);
         }
         let op = run.op(task).cloned();
         op.map(|op| last.op = op).is_some()
     }
+}
+
+/// Does a step once more, after all who poll in vain have learnt what has changed, as they had when it was chosen.
+fn follow(run: &mut Run, choice: Choice) {
+    run.watch_all();
+    run.step(choice);
 }
 
 /// Whether an op can't come before another one because that makes it possible.

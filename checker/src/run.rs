@@ -2,12 +2,13 @@
 
 mod outcome;
 mod retries;
+mod vain;
 
 use crate::ahead::{Ahead, Sides, watch};
 use crate::explore::touched;
 use crate::finding::Kind;
 use crate::machine::Machine;
-use crate::op::{Answer, Op, Range, Site};
+use crate::op::{Answer, Op, Site};
 use crate::pages::Pages;
 use crate::parked::Parked;
 use crate::polls::Polls;
@@ -261,27 +262,6 @@ impl<'p> Run<'p> {
             self.parked.park(task, op, is_vain.map_or(&[], |(ranges, _)| ranges));
         }
         ways
-    }
-
-    /// Forgets that a task polls in vain where what it reads has changed, or it does something else.
-    fn watch_polls(&mut self, task: TaskId) {
-        let polls = &mut self.polls[task];
-        if let (Some((ranges, bytes)), Some((op, site))) = (&polls.vain, &self.pending[task])
-            && !(polls.repeats(op, self.machine.site(site)) && self.machine.bytes(ranges) == *bytes)
-        {
-            polls.forget();
-        }
-    }
-
-    /// Whether a task polls, so that others should go on first.
-    #[must_use]
-    pub fn is_idle(&self, task: TaskId) -> bool {
-        self.polls.get(task).is_some_and(Polls::is_idle)
-    }
-
-    /// What a task polls in vain, and what is there.
-    pub(crate) fn vain(&self, task: TaskId) -> Option<&(Vec<Range>, Vec<u8>)> {
-        self.polls[task].vain.as_ref()
     }
 
     /// The first task from one on that can go on; after the last comes the first.

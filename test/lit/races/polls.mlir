@@ -8,6 +8,7 @@
 // RUN: symm-check %s --ranks 3 --entry counted --exhaustive | FileCheck %s --check-prefix=COUNTED
 // RUN: symm-check %s --ranks 2 --entry right | FileCheck %s --check-prefix=RIGHT
 // RUN: symm-check %s --ranks 2 --entry right --exhaustive | FileCheck %s --check-prefix=COUNTED
+// RUN: symm-check %s --ranks 3 --entry each --exhaustive --executions 3 | FileCheck %s --check-prefix=RIGHT
 // RUN: not symm-check %s --ranks 2 --entry right --steps 15 | FileCheck %s --check-prefix=SHORT
 // RUN: not symm-check %s --ranks 2 --entry right --steps 15 --json | FileCheck %s --check-prefix=JSON
 
@@ -39,6 +40,7 @@
 // JSON: "given_up": 1
 
 !word = memref<1xi32>
+!words = memref<4xi32>
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -61,6 +63,37 @@ module attributes {gpu.container_module} {
         scf.if %sets {
           symm.remote_store %ctx, %flag[%c0], %one, %zero volatile : !word, i32
         }
+      }
+      gpu.return
+    }
+
+    // Rank 0 polls two flags in one loop that counts its rounds, so that all of them are tried. Each of the others sets
+    // one of the flags. The loop has polled in vain before the second one comes.
+    gpu.func @each(%ctx: !symm.ctx, %flag: !words, %box: !words) kernel {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %me = symm.rank %ctx
+      %is_first = arith.cmpi eq, %me, %zero : i32
+      scf.if %is_first {
+        %rounds = scf.while (%round = %zero) : (i32) -> i32 {
+          %seen = symm.remote_load %ctx, %flag[%c0], %me volatile : !words -> i32
+          %other = symm.remote_load %ctx, %flag[%c1], %me volatile : !words -> i32
+          %both = arith.andi %seen, %other : i32
+          %missing = arith.cmpi eq, %both, %zero : i32
+          scf.condition(%missing) %round : i32
+        } do {
+        ^bb0(%round: i32):
+          %next = arith.addi %round, %one : i32
+          scf.yield %next : i32
+        }
+        memref.store %rounds, %box[%c2] : !words
+      } else {
+        %before = arith.subi %me, %one : i32
+        %at = arith.index_cast %before : i32 to index
+        symm.signal set %ctx, %flag[%at], %one, %zero : !words, i32
       }
       gpu.return
     }
@@ -143,6 +176,15 @@ module attributes {gpu.container_module} {
     %flag = symm.alloc %ctx : !word
     gpu.launch_func @kernels::@plain blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
       args(%ctx : !symm.ctx, %flag : !word)
+    return
+  }
+
+  func.func @each(%ctx: !symm.ctx) {
+    %c1 = arith.constant 1 : index
+    %flag = symm.alloc %ctx : !words
+    %box = symm.alloc %ctx : !words
+    gpu.launch_func @kernels::@each blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+      args(%ctx : !symm.ctx, %flag : !words, %box : !words)
     return
   }
 
