@@ -7,7 +7,7 @@ tensors, and write the record that waits write when their time is over.
 
 from . import _open
 from ._memory import torch
-from ._symm import DEADLINE_RECORD, RESERVED_BYTES
+from ._symm import DEADLINE_NUMBERS, DEADLINE_RECORD, RESERVED_BYTES
 
 # How what the compiler says of an access begins that leaves its tensor, and of one through a far rank's as_remote.
 OUTSIDE, FAR = "outside ", "far "
@@ -63,7 +63,8 @@ def described(world, rank, words, what):
     program, base = program_of(words[DEADLINE_RECORD["program"]]), words[DEADLINE_RECORD["base"]]
     if is_far:
         tensor = world.flag_at(address - base)
-        message = f"kernel {kernel}: rank {rank}, program {program}: {op}: {operand} leads to {tensor} of rank {start}"
+        peer = "another rank" if start == DEADLINE_NUMBERS["nowhere"] else f"rank {start}"
+        message = f"kernel {kernel}: rank {rank}, program {program}: {op}: {operand} leads to {tensor} of {peer}"
         message += f", which is far: its heap is not mapped, so use symm's ops, which take the rank. {LEFT_OUT}"
         return message, file, line, kernel, rank, program, tensor, address - base
     offset = address - start

@@ -3,21 +3,40 @@
 import contextlib
 import os
 import socket
+import sys
 import uuid
+import warnings
 from pathlib import Path
 
+from ._device import caller
 from ._memory import torch
-from .errors import ArgumentError, BootstrapError
+from .errors import ArgumentError, BootstrapError, SymmWarning
 
 
-@contextlib.contextmanager
+# What launchers tell a process of its rank by.
+LAUNCHED = ("RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
+
+
+class Joined:
+    """The rank and the number of ranks of torch.distributed when symm has last joined as them."""
+
+    last = 0, 1
+
+
 def as_torch_has_joined():
     """Has symm join as the ranks that torch.distributed knows, if the program has started it."""
     distributed = getattr(torch(), "distributed", None)
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        yield
-        return
-    rank, count = distributed.get_rank(), distributed.get_world_size()
+    if distributed is None or not distributed.is_available():
+        return contextlib.nullcontext()
+    if not distributed.is_initialized():
+        _tell_of_ranks_that_were()
+        return contextlib.nullcontext()
+    return _as_ranks_of(distributed)
+
+
+@contextlib.contextmanager
+def _as_ranks_of(distributed):
+    rank, count = Joined.last = distributed.get_rank(), distributed.get_world_size()
     if torch().cuda.is_available():
         # NCCL sends from the current device.
         torch().cuda.set_device(rank % torch().cuda.device_count())
@@ -43,6 +62,22 @@ def as_torch_has_joined():
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+def _tell_of_ranks_that_were():
+    """Has no process become a World of one rank only because it has destroyed its process group."""
+    if any(name in os.environ for name in LAUNCHED):
+        return
+    rank, count = Joined.last
+    again = "call symm.init before destroy_process_group, or init_process_group again"
+    if count > 1:
+        message = f"symm.init: this was rank {rank} of {count} in torch.distributed, which has been destroyed, and "
+        message += f"nothing else tells its rank: {again}"
+        raise BootstrapError(f"{message}. For a World of this process alone, set RANK=0 and WORLD_SIZE=1")
+    # What init_process_group leaves behind; it keeps nothing else.
+    if getattr(sys.excepthook, "__name__", "") == "_distributed_excepthook":
+        message = "symm.init: torch.distributed was initialized in this process and has been destroyed, so this World "
+        warnings.warn_explicit(f"{message}has one rank. If there are others, {again}", SymmWarning, *caller())
 
 
 def ranks_of_torch(group, world):

@@ -33,7 +33,8 @@ PROGRAMS = ["host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host
             "sendrecv_stalled.py"]  # fmt: skip
 # Kernels of bounds.py that leave their tensors.
 BOUNDS = ["forgotten_mask", "whole_program_outside", "before", "wrong_mask", "far_away", "source_of_a_copy",
-          "flag_of_another", "packets", "one_of_two", "rank_for_each"]  # fmt: skip
+          "flag_of_another", "packets", "one_of_two", "rank_for_each",
+          "exchanged", "exchanged_while"]  # fmt: skip
 # Another, where ranks are far.
 FAR_BOUNDS = "of_a_far_rank"
 

@@ -1,6 +1,8 @@
 """Bounds checks of compiled kernels: what they become, and that they are nothing where they are not asked for."""
 
+import inspect
 import re
+import warnings
 from unittest import mock
 
 import pytest
@@ -11,7 +13,7 @@ import triton
 import triton.language as tl
 from compiling import compile_for, machine_text
 from symm import _bounds, _switches, _timeouts
-from symm._symm import DEADLINE_OFFSET, DEADLINE_RECORD
+from symm._symm import DEADLINE_NUMBERS, DEADLINE_OFFSET, DEADLINE_RECORD
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 
@@ -51,6 +53,20 @@ def each(world, src, dst, flag, n, OP: tl.constexpr):
         if n > 3:
             here = dst
         tl.store(here + at, ctx.rank())
+    elif OP == "exchanged":
+        here, there = dst + at, ctx.as_remote(src, 1) + at
+        for _ in range(n):
+            tl.store(here, 1)
+            here, there = there, here
+        tl.store(there, 1, mask=at < n)
+    elif OP == "exchanged by while":
+        here, there = dst, src
+        left = n
+        while left > 0:
+            if left % 3 == 0:
+                here, there = there + 1024, here
+            left -= ctx.load(here, 1).to(tl.int32)
+        tl.store(here + at, 1)
     elif OP == "of each rank":
         tl.store(ctx.as_remote(tl.where(at < n, dst + at, src + at), at % 2), 1)
     else:
@@ -79,6 +95,8 @@ LOOKED_AT = {
     ],
     "chosen": ["tl.store pointer"],
     "branch": ["tl.store pointer"],
+    "exchanged": ["tl.store pointer", "tl.store pointer"],
+    "exchanged by while": ["symm load ptr", "tl.store pointer"],
     "of each rank": ["tl.store pointer"],
     "tile": ["symm put src", "symm put dst"],
     "gluon": ["symm put src", "symm put dst"],
@@ -141,6 +159,50 @@ def test_each_access_is_told(access):
         "it is at byte 400, and the tensor has 400 bytes."
     )
     assert world.tensor_at.call_args == mock.call(0x400, 400)
+
+
+@triton.jit
+def unseen(world, src, dst, flag, n, HOW: tl.constexpr):
+    ctx = st.DeviceContext(world)
+    at = tl.arange(0, 64)
+    if HOW == "address":
+        tl.store(ctx.load(flag, 1).to(tl.pointer_type(tl.float32)) + at, 1)
+    elif HOW == "descriptor":
+        ctx.store(flag, tl.sum(tl.make_tensor_descriptor(src, [n], [1], [64]).load([0])).to(tl.int64), 1)
+    else:
+        ctx.store(flag, tl.load(flag), 1)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("address", "bounds checks do not see this tl.store: its pointer is not made from the kernel's arguments"),
+        ("descriptor", "bounds checks do not see this tt.descriptor_load: it is by a tensor descriptor"),
+        ("", None),
+    ],
+)
+def test_what_is_not_checked_is_said(monkeypatch, how, said):
+    monkeypatch.setenv("SYMM_BOUNDS_CHECKS", "1")
+    lines, first = inspect.getsourcelines(unseen.fn)
+    with mock.patch.dict(_timeouts.waits, clear=True), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compile_for("sm_90", unseen, SIGNATURE, POINTERS, HOW=how)
+    assert [said in str(each.message) for each in caught] == ([True] if said else []), caught
+    for each in caught:
+        assert (each.category, each.filename) == (symm.SymmWarning, __file__)
+        assert first < each.lineno < first + len(lines)
+
+
+def test_a_far_rank_of_several_has_no_number():
+    world, words = mock.Mock(), [0] * DEADLINE_RECORD["logged_words"]
+    world.flag_at.return_value = "element 3 of World.zeros"
+    for name, value in {"base": 0x1000, "address": 0x100C, "expected": DEADLINE_NUMBERS["nowhere"]}.items():
+        words[DEADLINE_RECORD[name]] = value
+    message, *_ = _bounds.described(world, 0, words, ("ring", "ring.py", 20, "far tl.load pointer"))
+    assert "tl.load: pointer leads to element 3 of World.zeros of another rank, which is far" in message, message
+    words[DEADLINE_RECORD["expected"]] = 2
+    message, *_ = _bounds.described(world, 0, words, ("ring", "ring.py", 20, "far tl.load pointer"))
+    assert "of rank 2, which is far" in message, message
 
 
 @st.options(bounds_checks=True)

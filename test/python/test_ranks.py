@@ -237,6 +237,12 @@ def test_ranks_are_those_of_torch_distributed():
     assert status == 0, output
 
 
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+def test_a_group_that_was_destroyed_is_told():
+    [(output, status)] = outputs(start("destroyed.py", 1))
+    assert status == 0, output
+
+
 @pytest.mark.parametrize(
     ("environment", "message"),
     [

@@ -23,7 +23,7 @@ def test_right_and_wrong_uses(tmp_path):
         pytest.skip("SYMM_MYPY does not name mypy: ./x python installs one")
     package = Path(_ops.__file__).parents[1]
     options = ["--check-untyped-defs", "--no-implicit-reexport", "--ignore-missing-imports"]
-    options += ["--follow-imports=silent", "--cache-dir", tmp_path]
+    options += ["--follow-imports=silent", "--disallow-untyped-calls", "--cache-dir", tmp_path]
     environment = {**os.environ, "MYPYPATH": str(package)}
     done = subprocess.run([mypy, *options, USES, STUB], capture_output=True, text=True, check=False, env=environment)
     found = {int(line): message for line, message in re.findall(r"uses\.py:(\d+): error: (.*)", done.stdout)}

@@ -31,26 +31,28 @@
 //! checked against the whole heap; any other pointer is not checked.
 //!
 //! With an engine, a Triton access through an `as_remote` of a far rank is left out and recorded, too: nothing is
-//! mapped there (N4). Of a tensor of ranks it is not seen that some are far.
+//! mapped there (N4). Which one of several ranks is far is not recorded.
 //!
 //! The module's `symm.waits` says what the numbers in the record stand for (`symm-tag-waits`).
 //!
 //! Where a pointer is chosen of two by `arith.select` or a branch, so are the ends that it is checked against, for each
-//! element; and through an `as_remote` with a tensor of ranks each element is checked on its own rank.
+//! element; and through an `as_remote` with a tensor of ranks each element is checked on its own rank. Loops that
+//! exchange the tensors of their pointers carry the ends along.
 //!
-//! Limits: if a loop exchanges the tensors of its pointers, a peer's memory is checked against its heap, and local
-//! memory not at all; and so it is if the arms of a branch do more than choose. Tensor descriptors, block pointers, and
-//! loops that Triton divides among warps are not checked.
+//! Limits: tensor descriptors, block pointers, loops that Triton divides among warps, and this rank's memory where a
+//! pointer is not made from arguments are not checked. A warning says so at each such access.
 
+mod carry;
 mod ends;
 pub mod pointers;
+mod unseen;
 
 use crate::ir::tags::Tags;
 use crate::ir::triton::words::{self, atomic_rmw, constant_like, element_wise, load_words, lowest, splat_like};
 use crate::ir::triton::{deadline, program};
-use crate::ir::{Builder, collect, definition, enclosing, lasting, signed};
+use crate::ir::{Builder, collect, constant_value, definition, lasting, signed};
 use crate::pass::{Ir, Pass};
-use ends::Ends;
+use ends::{Carried, Ends};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{OperationRef, Type, Value, ValueLike, operation::OperationLike};
 use pointers::{Access, Destination};
@@ -59,7 +61,9 @@ use symm_abi::deadline::{
     ADDRESS_WORD, BROKEN, EXPECTED_WORD, GOOD, HOST_WORD, NOWHERE, PROGRAM_WORD, SEEN_WORD, STATE_WORD, TAG_WORD,
     TENSORS_WORD,
 };
-use symm_dialect::ops::{FenceParts, Group, HeapDeltaParts, IsNearParts, Order, RmwKind, Scope};
+use symm_abi::table::FAR;
+use symm_dialect::diagnostic::{Severity, report};
+use symm_dialect::ops::{Ctx, FenceParts, Group, HeapDeltaParts, IsNearParts, Order, RmwKind, Scope};
 use symm_dialect::shape::{Shaped, float_width, integer_width, scalar};
 use symm_dialect::{ENGINE_ATTRIBUTE, lossy, module_has};
 
@@ -85,14 +89,41 @@ struct Bounds<'c> {
 fn run<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Ir {
     let (mut known, mut tags) = (HashMap::new(), Tags::default());
     let contexts = pointers::contexts(root);
+    let carried = carried(root, &contexts, &mut known);
     for op in collect(root) {
-        let is_divided = enclosing(op, &["scf.for"]).is_some_and(|around| around.has_attribute(SPECIALIZED));
+        let is_divided = is_divided(op);
+        if let Some((access, why)) = unseen::unseen(&contexts, op, is_divided) {
+            report(Severity::Warning, op, &format!("bounds checks do not see this {access}: {why}"));
+        }
         let accesses = if is_divided { Vec::new() } else { pointers::accesses(&contexts, op) };
         if !accesses.is_empty() && op.results().all(|result| has_zero(result.r#type())) {
-            guard(op, &accesses, &mut known, &mut tags);
+            guard(op, &accesses, (&carried, &mut known), &mut tags);
         }
     }
     tags.leave(root)
+}
+
+/// Has loops and branches carry the ends of the pointers whose tensors they exchange.
+fn carried<'c: 'a, 'a>(root: OperationRef<'c, 'a>, contexts: &[Ctx<'c, 'a>], known: &mut Known<'c>) -> Carried<'c> {
+    let (mut carried, mut handed) = (Carried::new(), Vec::new());
+    for op in collect(root).into_iter().filter(|op| !is_divided(*op)) {
+        let Some(ctx) = pointers::context_of(contexts, op) else { continue };
+        let extended = carry::carry(op, &mut carried, &mut |root| ends_of(known, ctx, root));
+        handed.extend(extended.into_iter().map(|handed| (ctx, handed)));
+    }
+    for (ctx, handed) in handed {
+        carry::hand_on(handed, &carried, &mut |root| ends_of(known, ctx, root));
+    }
+    carried
+}
+
+/// Whether an op is in a loop that Triton divides among partitions of the warps, or is one.
+fn is_divided<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    let mut around = Some(op);
+    while let Some(op) = around.filter(|op| !op.has_attribute(SPECIALIZED)) {
+        around = op.parent_operation();
+    }
+    around.is_some()
 }
 
 /// Whether there is a zero of a type; Triton has no vectors.
@@ -103,22 +134,34 @@ fn has_zero(ty: Type) -> bool {
 
 type Known<'c> = HashMap<(usize, Option<usize>), Bounds<'c>>;
 
+/// Looks up the memory that a kernel's argument leads to, or the heap, once for a context.
+fn look_up<'c: 'a, 'a>(known: &mut Known<'c>, ctx: Value<'c, 'a>, root: Option<Value<'c, 'a>>) -> Bounds<'c> {
+    *known.entry((pointers::key(ctx), root.map(pointers::key))).or_insert_with(|| bounds(ctx, root))
+}
+
+fn ends_of<'c: 'a, 'a>(
+    known: &mut Known<'c>,
+    ctx: Value<'c, 'a>,
+    root: Option<Value<'c, 'a>>,
+) -> (Value<'c, 'c>, Value<'c, 'c>) {
+    let found = look_up(known, ctx, root);
+    (found.start, found.end)
+}
+
 /// Has an op happen only where its accesses stay in bounds.
-fn guard<'c: 'a, 'a>(op: OperationRef<'c, 'a>, accesses: &[Access<'c, 'a>], known: &mut Known<'c>, tags: &mut Tags) {
+fn guard<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    accesses: &[Access<'c, 'a>],
+    (carried, known): (&Carried<'c>, &mut Known<'c>),
+    tags: &mut Tags,
+) {
     let b = Builder::before(op);
     let mut is_inside: Option<Value<'c, 'c>> = None;
     for access in accesses {
-        let mut look_up = |root: Option<Value<'c, 'a>>| {
-            let key = (access.ctx.to_raw().ptr as usize, root.map(|root| root.to_raw().ptr as usize));
-            *known.entry(key).or_insert_with(|| bounds(access.ctx, root))
-        };
-        let bounds = look_up(access.root);
+        let bounds = look_up(known, access.ctx, access.root);
         let chosen = access.is_chosen.then(|| {
-            let mut look_up = |root| {
-                let found = look_up(root);
-                (found.start, found.end)
-            };
-            ends::ends(&b, access.pointer, access.is_on_heap, &mut look_up)
+            let mut look_up = |root| ends_of(known, access.ctx, root);
+            ends::ends(&b, access.pointer, access.is_on_heap, (carried, &mut look_up))
         });
         let address = own_address(&b, access, chosen);
         let mut refuse = |why: &str, lowest, ends| {
@@ -131,11 +174,10 @@ fn guard<'c: 'a, 'a>(op: OperationRef<'c, 'a>, accesses: &[Access<'c, 'a>], know
         let outside = outside(&b, access, address, ends);
         let lowest = lowest(&b, outside);
         refuse("outside", lowest, ends_at(&b, outside, lowest, ends));
-        if let (Destination::Moved(rank), true) = (access.place, module_has(&op, ENGINE_ATTRIBUTE)) {
-            let near = b.make_value(&IsNearParts { ctx: access.ctx, rank }, b.int(1));
-            let touched = lowest_touched(&b, access, address);
-            let lowest = b.value("arith.select", &[near, b.i64(NOWHERE), touched], b.int(64), &[]);
-            refuse("far", lowest, (b.as_i64(rank), b.i64(0)));
+        if module_has(&op, ENGINE_ATTRIBUTE)
+            && let Some((lowest, rank)) = lowest_far(&b, access, address, chosen)
+        {
+            refuse("far", lowest, (rank, b.i64(0)));
         }
     }
     let is_inside = is_inside.expect("there are accesses");
@@ -183,7 +225,7 @@ fn mask_of<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>) -> Option<Value
     access.mask.map(|mask| if mask.r#type() == truth { lasting(mask) } else { splat_like(b, lasting(mask), ty) })
 }
 
-/// The lowest address of an access, as unsigned numbers; [`NOWHERE`] where its mask is false for all elements.
+/// The lowest of an access's addresses, as unsigned numbers; [`NOWHERE`] where its mask is false for all elements.
 fn lowest_touched<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>, address: Value<'c, 'c>) -> Value<'c, 'c> {
     let ty = address.r#type();
     let touched = match mask_of(b, access) {
@@ -191,6 +233,35 @@ fn lowest_touched<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>, address:
         None => address,
     };
     lowest(b, touched)
+}
+
+/// The lowest address of those of an access that lead to far ranks, and the rank; [`NOWHERE`] if there is none, or
+/// where it may be one of several. `None` if the access adds no rank to its pointer, or the op does so itself.
+fn lowest_far<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    access: &Access<'c, 'a>,
+    address: Value<'c, 'c>,
+    chosen: Option<Ends<'c>>,
+) -> Option<(Value<'c, 'c>, Value<'c, 'c>)> {
+    let nothing = b.i64(NOWHERE);
+    let Some(chosen) = chosen else {
+        let Destination::Moved(rank) = access.place else { return None };
+        let near = b.make_value(&IsNearParts { ctx: access.ctx, rank }, b.int(1));
+        let touched = lowest_touched(b, access, address);
+        return Some((b.value("arith.select", &[near, nothing, touched], b.int(64), &[]), b.as_i64(rank)));
+    };
+    if constant_value(chosen.distance) == Some(0) {
+        return None;
+    }
+    // The table has FAR as the base of a far rank, so what leads there leads from the base of this rank to it.
+    let base =
+        b.binary("arith.subi", b.i64(FAR), b.value("tt.ptr_to_int", &[deadline::heap(b, access.ctx)], b.int(64), &[]));
+    let ty = address.r#type();
+    let equal = ("predicate", b.integer(64, CmpiPredicate::Eq as i64));
+    let operands = [for_each(b, chosen.distance, ty), for_each(b, base, ty)];
+    let is_far = b.value("arith.cmpi", &operands, element_wise(ty, b.int(1)), &[equal]);
+    let far = b.value("arith.select", &[is_far, address, constant_like(b, NOWHERE, ty)], ty, &[]);
+    Some((lowest_touched(b, access, far), nothing))
 }
 
 /// A number for each element of a type, of one for all of them or of one for each.

@@ -94,12 +94,12 @@ class TileView:
         def __init__(self, pid_m: Value, pid_n: Value, block_m: Constant, block_n: Constant) -> None: ...
 
     @_method
-    def indices(self):
+    def indices(self) -> tuple[core.tensor, core.tensor]:
         rows = self.pid_m * self.block_m + tl.arange(0, self.block_m)
         return rows, self.pid_n * self.block_n + tl.arange(0, self.block_n)
 
     @_method
-    def layout(self, M, N):
+    def layout(self, M: "Value", N: "Value") -> tuple[core.tensor, core.tensor, core.tensor]:
         rows, columns = self.indices()
         return rows, columns, _inside(rows, columns, M, N)
 
@@ -119,12 +119,12 @@ class Tile:
         def __init__(self, pid_m: Value, pid_n: Value, block_m: Constant, block_n: Constant, data: Value) -> None: ...
 
     @_method
-    def indices(self):
+    def indices(self) -> tuple[core.tensor, core.tensor]:
         rows = self.pid_m * self.block_m + tl.arange(0, self.block_m)
         return rows, self.pid_n * self.block_n + tl.arange(0, self.block_n)
 
     @_method
-    def layout(self, M, N):
+    def layout(self, M: "Value", N: "Value") -> tuple[core.tensor, core.tensor, core.tensor]:
         rows, columns = self.indices()
         return rows, columns, _inside(rows, columns, M, N)
 
@@ -144,17 +144,23 @@ class TensorView:
         def __init__(self, ptr: core.tensor, M: Value, N: Value, stride_m: Value, stride_n: Value) -> None: ...
 
     @_method
-    def tile_ptr_from_indices(self, rows, columns, block_m=None, block_n=None):
+    def tile_ptr_from_indices(
+        self, rows: core.tensor, columns: core.tensor, block_m: "Constant | None" = None,
+        block_n: "Constant | None" = None,
+    ) -> tuple[core.tensor, core.tensor]:  # fmt: skip
         offsets = rows.to(tl.int64)[:, None] * self.stride_m + columns.to(tl.int64)[None, :] * self.stride_n
         return self.ptr + offsets, _inside(rows, columns, self.M, self.N)
 
     @_method
-    def tile_ptr(self, tile):
+    def tile_ptr(self, tile: "Tile | TileView") -> tuple[core.tensor, core.tensor]:
         rows, columns = tile.indices()
         return self.tile_ptr_from_indices(rows, columns)
 
     @_method
-    def offset_tile_ptr(self, tile, offset_m=0, offset_n=0, src_mask=None):
+    def offset_tile_ptr(
+        self, tile: "Tile | TileView", offset_m: "Value" = 0, offset_n: "Value" = 0,
+        src_mask: core.tensor | None = None,
+    ) -> tuple[core.tensor, core.tensor]:  # fmt: skip
         rows, columns = tile.indices()
         pointers, mask = self.tile_ptr_from_indices(rows + offset_m, columns + offset_n)
         if src_mask is not None:
@@ -162,12 +168,12 @@ class TensorView:
         return pointers, mask
 
     @_method
-    def offset(self, offset_m=0, offset_n=0):
+    def offset(self, offset_m: "Value" = 0, offset_n: "Value" = 0) -> "TensorView":
         pointer = self.ptr + offset_m * self.stride_m.to(tl.int64) + offset_n * self.stride_n.to(tl.int64)
         return TensorView(pointer, self.M, self.N, self.stride_m, self.stride_n)
 
     @_method
-    def number_of_tiles(self, block_m, block_n):
+    def number_of_tiles(self, block_m: "Value", block_n: "Value") -> core.tensor:
         return tl.cdiv(self.M, block_m) * tl.cdiv(self.N, block_n)
 
 

@@ -152,6 +152,25 @@ def rank_for_each(world, p, plain, flag):
 
 
 # What is said of compiled kernels: the operand, and the first byte outside. What is not on the heap is not looked at.
+@triton.jit
+def exchanged(world, p, plain, flag):
+    at = tl.arange(0, 128)
+    here, there = flag.cast(tl.pointer_type(tl.int32)), p
+    for step in range(st.num_ranks(world) + 1 - st.num_ranks(world)):
+        here, there = there, here
+    st.store(world, here + at, at, 0)  # symm store: ptr: 28 of 128 elements are outside of the tensor that the pointers are of: one is at byte 400
+
+
+@triton.jit
+def exchanged_while(world, p, plain, flag):
+    here, there = flag.cast(tl.pointer_type(tl.int32)), p
+    left = st.num_ranks(world) - st.num_ranks(world) + 3
+    while left > 0:
+        here, there = there, here
+        left -= 1
+    tl.store(here + 97 + tl.arange(0, 8), 1)  # tl.store: 5 of 8 elements are outside of the tensor that the pointers are of: one is at byte 400
+
+
 COMPILED = {
     "forgotten_mask": ("tl.store pointer", 400),
     "whole_program_outside": ("tl.load pointer", 512),
@@ -163,6 +182,8 @@ COMPILED = {
     "packets": ("symm put_packet slots", 400),
     "one_of_two": ("tl.store pointer", 400),
     "rank_for_each": ("tl.load pointer", 400),
+    "exchanged": ("symm store ptr", 400),
+    "exchanged_while": ("tl.store pointer", 400),
 }
 # Of an access through the as_remote of a rank that is far: where there is one.
 FAR = "of_a_far_rank"
@@ -251,7 +272,7 @@ if world.device.type == "cpu":
     check_switched()
     for kernel in (forgotten_mask, whole_program_outside, before, not_on_the_heap, wrong_mask, far_away,
                    source_of_a_copy, flag_of_another, packets, one_of_two, each_of_two, tile_of_two,
-                   rank_for_each):  # fmt: skip
+                   rank_for_each, exchanged, exchanged_while):  # fmt: skip
         check_interpreted(kernel)
 elif "CASE" in os.environ:
     check_compiled(os.environ["CASE"])

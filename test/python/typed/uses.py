@@ -70,6 +70,10 @@ def so_have_its_tiles(p, M, N, BM: tl.constexpr, BN: tl.constexpr):
     iris.Tile(0, 0, BM, BN)  # wrong: Missing positional argument "data" in call to "Tile"
     iris.TileView(0, 0, BM, block_k=BN)  # wrong: Unexpected keyword argument "block_k" for "TileView"
     tile.layout(M)  # wrong: Missing positional argument "N" in call to "layout" of "Tile"
+    view = iris.TensorView(p, M, N, N, 1)
+    tl.store(p, view.number_of_tiles(BM, BN), mask=view.offset(1).offset_tile_ptr(tile, 1, src_mask=mask)[1])
+    view.tile_ptr(3)  # wrong: Argument 1 to "tile_ptr" of "TensorView" has incompatible type "int"
+    view.number_of_tiles(BM)  # wrong: Missing positional argument "block_n" in call to "number_of_tiles"
     tile.values()  # wrong: "Tile" has no attribute "values"
 
 

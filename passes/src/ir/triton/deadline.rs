@@ -37,10 +37,14 @@ pub struct Awaited<'c> {
 
 /// The record of the waits of this rank's kernels, on its heap.
 pub fn record<'c>(b: &Builder<'c>, ctx: Value<'c, '_>) -> Value<'c, 'c> {
+    words::offset(b, heap(b, ctx), b.i64(DEADLINE_OFFSET.cast_signed() / signed(WORD_BYTES)))
+}
+
+/// The start of this rank's heap.
+pub fn heap<'c>(b: &Builder<'c>, ctx: Value<'c, '_>) -> Value<'c, 'c> {
     let words = Type::parse(b.context, "!tt.ptr<i64>").expect("a type of an unregistered dialect");
     let rank = b.make_value(&RankParts { ctx }, b.int(32));
-    let heap = b.make_value(&HeapBaseParts { ctx, rank }, words);
-    words::offset(b, heap, b.i64(DEADLINE_OFFSET.cast_signed() / signed(WORD_BYTES)))
+    b.make_value(&HeapBaseParts { ctx, rank }, words)
 }
 
 /// The registers of a thread that looks, by their names in its assembly.

@@ -43,7 +43,7 @@ pub fn is_step(op: OperationRef) -> bool {
 }
 
 /// Triton's accesses, what its language calls them, and where their masks are among the operands.
-const PLAIN: [(&str, &str, Option<usize>); 4] = [
+pub const PLAIN: [(&str, &str, Option<usize>); 4] = [
     ("tt.load", "tl.load", Some(1)),
     ("tt.store", "tl.store", Some(2)),
     ("tt.atomic_rmw", "tl.atomic", Some(2)),
@@ -92,7 +92,7 @@ fn symms<'c: 'a, 'a>(contexts: &[Ctx<'c, 'a>], op: SymmOp<'c, 'a>) -> Vec<Access
 }
 
 /// What the kernel's author calls an op.
-fn called<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> &'a str {
+pub fn called<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> &'a str {
     match op {
         SymmOp::AtomicRmw(_) => "atomic",
         _ => name(op.operation()).trim_start_matches("symm.").trim_start_matches("remote_"),
@@ -165,18 +165,72 @@ fn root<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
 
 fn origin<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Option<Origin<'c, 'a>> {
     let start = start(pointer);
-    if let Some(op) = definition(start) {
-        return match name(op) {
-            "arith.select" => Some(Origin::Chosen),
-            "scf.if" => arms(start).map(|_| Origin::Chosen),
-            _ => SymmOp::cast(op)
-                .and_then(|op| if let SymmOp::AsRemote(op) = op { Some(Origin::Remote(op)) } else { None }),
-        };
+    if is_argument(start) {
+        return Some(Origin::Argument(start));
     }
-    match carried_from(start) {
-        Some(first) => origin(first),
-        None => is_argument(start).then_some(Origin::Argument(start)),
+    if let Some(first) = carried_from(start) {
+        return origin(first);
     }
+    match definition(start) {
+        Some(op) if name(op) == "arith.select" || arms(start).is_some() => Some(Origin::Chosen),
+        Some(op) if sources(start).is_empty() => {
+            SymmOp::cast(op).and_then(|op| if let SymmOp::AsRemote(op) = op { Some(Origin::Remote(op)) } else { None })
+        }
+        _ => is_known(start, &mut Vec::new()).then_some(Origin::Chosen),
+    }
+}
+
+/// What tells a value from others.
+pub fn key(value: Value) -> usize {
+    value.to_raw().ptr as usize
+}
+
+/// Whether a loop or a branch makes a pointer of several, of one of which at least something is known.
+pub fn is_exchanged(value: Value) -> bool {
+    let is_pointer = matches!(Pointer::of(value.r#type()), Some(Pointer::Triton(_) | Pointer::TritonTensor(..)));
+    let is_simple = || carried_from(value).is_some() || arms(value).is_some();
+    is_pointer && !is_simple() && is_known(value, &mut Vec::new())
+}
+
+/// Whether something is known of a pointer, or of one of those that it may be.
+fn is_known(pointer: Value, seen: &mut Vec<usize>) -> bool {
+    let start = start(pointer);
+    if seen.contains(&key(start)) {
+        return false;
+    }
+    seen.push(key(start));
+    if is_argument(start) {
+        return true;
+    }
+    let chosen = definition(start).filter(|op| name(*op) == "arith.select");
+    let among = chosen.map_or_else(|| sources(start), |op| op.operands().skip(1).collect());
+    let is_remote = || matches!(definition(start).and_then(SymmOp::cast), Some(SymmOp::AsRemote(_)));
+    if among.is_empty() { is_remote() } else { among.into_iter().any(|each| is_known(each, seen)) }
+}
+
+/// What a loop's or a branch's pointer may be: none for other values.
+fn sources<'c: 'a, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let (op, index, entered) = if let Ok(argument) = BlockArgument::try_from(value) {
+        let block = owner(argument);
+        let Some(op) = block.parent_operation() else { return Vec::new() };
+        (op, argument.argument_number(), Some(block))
+    } else {
+        let (Some(op), Ok(result)) = (definition(value), OperationResult::try_from(value)) else { return Vec::new() };
+        (op, result.result_number(), None)
+    };
+    let last =
+        |block: &BlockRef<'c, 'a>, index: usize| operations(*block).last().and_then(|end| end.operand(index).ok());
+    let found = match (name(op), &blocks(op)[..]) {
+        ("scf.for", [body]) => match index.checked_sub(usize::from(entered.is_some())) {
+            Some(index) => vec![op.operand(3 + index).ok(), last(body, index)],
+            None => Vec::new(),
+        },
+        ("scf.while", [test, body]) if entered == Some(*test) => vec![op.operand(index).ok(), last(body, index)],
+        ("scf.while", [test, _]) => vec![last(test, index + 1)],
+        ("scf.if", arms) => arms.iter().map(|arm| last(arm, index)).collect(),
+        _ => Vec::new(),
+    };
+    found.into_iter().flatten().collect()
 }
 
 /// Whether a value is an argument of a function.
@@ -185,20 +239,28 @@ pub fn is_argument(value: Value) -> bool {
     around.is_some_and(|op| name(op) == structure::TRITON_FUNC)
 }
 
-/// Where a loop's pointer comes from, if what the loop adds to stays in the tensor that it has come in with.
+/// Where the pointer of a loop, in it or after it, comes from, if what the loop adds to stays in the tensor that it has
+/// come in with.
 pub fn carried_from<'c: 'a, 'a>(start: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
-    let argument = BlockArgument::try_from(start).ok()?;
-    let around = owner(argument).parent_operation().filter(|around| name(*around) == "scf.for")?;
-    let index = argument.argument_number().checked_sub(1)?;
+    let (around, index) = match BlockArgument::try_from(start) {
+        Ok(argument) => (owner(argument).parent_operation()?, argument.argument_number().checked_sub(1)?),
+        Err(_) => (definition(start)?, OperationResult::try_from(start).ok()?.result_number()),
+    };
+    let body = *blocks(around).first().filter(|_| name(around) == "scf.for")?;
+    let inside = Value::from(body.argument(index + 1).ok()?);
     // MLIR takes what it does not know for no terminator.
-    let last = *operations(*blocks(around).first()?).last()?;
-    (start == self::start(last.operand(index).ok()?)).then(|| around.operand(3 + index).ok())?
+    let mut next = self::start(operations(body).last()?.operand(index).ok()?);
+    // A loop in the loop may move it, too.
+    while let Some(first) = definition(next).and_then(|_| carried_from(next)) {
+        next = self::start(first);
+    }
+    (inside == next).then(|| around.operand(3 + index).ok())?
 }
 
 /// The condition of a branch that a pointer is a result of, and what each of its arms makes it of: of an argument of
 /// the kernel, or of what is known before the branch.
 pub fn arms<'c: 'a, 'a>(result: Value<'c, 'a>) -> Option<(Value<'c, 'a>, [Value<'c, 'a>; 2])> {
-    let branch = definition(result)?;
+    let branch = definition(result).filter(|op| name(*op) == "scf.if")?;
     let index = OperationResult::try_from(result).ok()?.result_number();
     let arm = |block: &BlockRef<'c, 'a>| {
         let value = operations(*block).last()?.operand(index).ok()?;
@@ -222,7 +284,7 @@ pub fn remote<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Option<AsRemote<'c, 'a>> {
 }
 
 /// What a pointer is made of by steps within its function.
-fn start<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Value<'c, 'a> {
+pub fn start<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Value<'c, 'a> {
     let mut pointer = pointer;
     while let Some(from) = definition(pointer).filter(|op| is_step(*op)) {
         let Ok(next) = from.operand(0) else { break };
