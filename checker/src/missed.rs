@@ -75,11 +75,13 @@ impl Miss {
 }
 
 impl Machine {
-    /// The last read on the later task's way that saw a write after the earlier access.
+    /// The last read on the later task's way that saw a write after the earlier access: one that acquires, if there is
+    /// one, since what only looks at a flag that was waited for need not order anything.
     pub(crate) fn missed(&self, raced: &Raced) -> Option<&Miss> {
         let is_known = |miss: &Miss| miss.end().is_some_and(|end| raced.known.covers(end));
         let is_on_its_way = |miss: &&Miss| miss.full.covers(raced.earlier.epoch) && is_known(miss);
-        self.misses.iter().rev().find(is_on_its_way)
+        let on_its_way = || self.misses.iter().rev().filter(is_on_its_way);
+        on_its_way().find(|miss| miss.acquires).or_else(|| on_its_way().next())
     }
 
     /// What is wrong where two accesses race because of a miss: all ops between that are too weak, at once.
