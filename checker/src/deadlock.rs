@@ -67,6 +67,7 @@ impl Run<'_> {
                 let seen = seen.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
                 format!("polls {at} in vain, sees {seen}; {}", self.who_signalled(at))
             }
+            [at] => format!("polls {at} in vain; {}", self.who_signalled(*at)),
             [first, ..] => format!("polls {} places in vain, the first is {first}", ranges.len()),
             [] => "runs in a loop that never ends".into(),
         }

@@ -129,8 +129,9 @@ def try_floats(
     An element that is not there is undefined. Elements whose `mask` is False are 0, and count as there.
     """
     floats, operands, kind = _asked(emit, ctx, slots, (shape, dtype, layout, words), mask)
+    operands["deadline"], more = emit.polling(ctx)
     results = (kind, _of_elements(kind, tl.int1), kind)
-    lower, valid, upper = emit.call("try_packet", operands, floats.attributes(), results)
+    lower, valid, upper = emit.call("try_packet", operands, floats.attributes() | (more or {}), results)
     value = floats.masked(floats.unpack(floats.join(lower, upper)), mask)
     return tl.tuple([value, floats.spread(floats.join(valid, valid))])
 

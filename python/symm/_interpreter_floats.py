@@ -8,6 +8,7 @@ from triton.runtime.interpreter import TensorHandle
 
 from . import _interpreter, _interpreter_deadlock, _open, _symm
 from ._interpreter_deadline import Clock, timed_out
+from ._interpreter_polls import polled
 
 
 def line_bytes(operands, attributes, pointers):
@@ -38,11 +39,9 @@ def wait(operands, attributes):
         while (data := _symm.await_floats(pointers, bits, mask, clock.time_of_a_poll())) is None:
             _interpreter.check_ranks(words)
             if clock.is_over():
-                address, seen = missing_line(here, pointers, bits, mask)
                 if not clock.tag:
-                    place = world.flag_at(address - words[_interpreter.TABLE_HEADER_WORDS + words[0]])
-                    text = f"floats at {place}: they have not come"
-                    raise timed_out(world, _interpreter.located, clock, (place, text, 0, seen))
+                    raise late(words, clock, here, pointers, bits, mask)
+                address, seen = missing_line(here, pointers, bits, mask)
                 clock.give_up(address, 0, seen)
                 data = bytes(2 * here.data.nbytes)
                 break
@@ -51,13 +50,23 @@ def wait(operands, attributes):
 
 
 def look(operands, attributes):
-    here = _interpreter.lines_of(operands)
-    _interpreter.check_ranks(_interpreter.table(operands))
+    here, words, bits = _interpreter.lines_of(operands), _interpreter.table(operands), attributes["sentinel"]
+    _interpreter.check_ranks(words)
     pointers, mask = _interpreter.contiguous(here.data), _interpreter.mask_bytes(operands, here)
-    data, valid = _symm.try_floats(pointers, attributes["sentinel"], mask)
+    data, valid = _symm.try_floats(pointers, bits, mask)
+    polled(operands, attributes, valid, 0 not in valid, lambda clock: late(words, clock, here, pointers, bits, mask))
     valid = np.frombuffer(valid, np.uint8).reshape(here.data.shape).astype(bool)
     lower, upper = halves(data, here)
     return lower, TensorHandle(valid, tl.int1), upper
+
+
+def late(words, clock, here, pointers, bits, mask):
+    """The error of a wait for floats, or of a loop that looks for them, that is over time."""
+    world = _open.current(words)
+    address, seen = missing_line(here, pointers, bits, mask)
+    place = world.flag_at(address - words[_interpreter.TABLE_HEADER_WORDS + words[0]])
+    what = place, f"floats at {place}: they have not come", 0, seen
+    return timed_out(world, _interpreter.located, clock, what)
 
 
 def halves(data, pointers):

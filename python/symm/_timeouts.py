@@ -249,6 +249,8 @@ class Timeouts:
         if what == "wait_packet":
             text = f"a packet of epoch {found['expected']} at {flag}: it is of {found['seen']}"
             return kernel, file, line, text, flag
+        if what == "wait_floats":
+            return kernel, file, line, f"floats at {flag}: they have not come", flag
         comparison, *more = what.split()[1:] or [""]
         asked = None if what == "poll" else (comparison, found["expected"], "any" in more)
         text = barrier_text(self.world, offset, found["expected"], found["seen"])

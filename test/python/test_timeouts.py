@@ -70,6 +70,10 @@ def triton_polls(ctx, flags, slots, OP: triton.language.constexpr, SECONDS: trit
         while triton.language.atomic_cas(flags, 0, 1) == 1:
             pass
         ctx.fence()
+    elif OP == "try floats":
+        value, is_there = ctx.try_floats(slots)
+        while not is_there:
+            value, is_there = ctx.try_floats(slots)
     elif OP == "own turn":
         while triton.language.atomic_add(flags, 1) < 3:
             ctx.fence()
@@ -134,7 +138,8 @@ def test_compiles(target, front_end, op):
 # Where the atomics of polls are, from its first line, and what is said of them.
 LOOPS = {"all": (2, "wait ge"), "any": (4, "wait ge any"), "cas": (6, "wait eq"), "test": (9, "wait ge"),
          "carried": (14, "wait ge"), "spin": (16, "wait ne"), "spin there": (19, "wait eq"), "try": (24, "wait_packet"),
-         "try several": (28, "wait_packet"), "beside a fence": (31, "wait ne")}  # fmt: skip
+         "try several": (28, "wait_packet"), "beside a fence": (31, "wait ne"),
+         "try floats": (37, "wait_floats")}  # fmt: skip
 
 
 @pytest.mark.parametrize("op", [*LOOPS, "turn", "own turn"])

@@ -117,7 +117,10 @@ fn limit<'c: 'a, 'a>(target: &TritonTarget, polled: &Polled<'c, 'a>, tags: &mut 
     let go_on = lasting(test_end.operand(0).expect("a condition is one"));
     let mut look = |b: &Builder<'c>, go_on, carried| {
         let asked = asked(b, polled);
-        let what = if polled.op.packet().is_some() { "wait_packet".to_owned() } else { what(asked) };
+        let what = match polled.op.packet() {
+            Some(look) => if look.epoch().is_some() { "wait_packet" } else { "wait_floats" }.to_owned(),
+            None => what(asked),
+        };
         let told = symm.and_then(SymmOp::tag);
         let tag = told.unwrap_or_else(|| tags.of(op, &what));
         let deadline = Deadline { record, tag, limit: symm.and_then(SymmOp::limit), logs: told.is_none() };

@@ -53,7 +53,9 @@ fn untagged(op: SymmOp) -> Option<String> {
             let unsigned = if wait.is_unsigned() { " unsigned" } else { "" };
             Some(format!("wait {}{unsigned}", wait.comparison().keyword()))
         }
-        Waiting::WaitPacket(_) => Some("wait_packet".to_owned()),
+        Waiting::WaitPacket(wait) => {
+            Some(if wait.epoch().is_some() { "wait_packet" } else { "wait_floats" }.to_owned())
+        }
         Waiting::Barrier(_) => Some("barrier".to_owned()),
         Waiting::BarrierAll(_) | Waiting::Alloc(_) | Waiting::Free(_) => None,
     }

@@ -17,6 +17,8 @@ me, ranks = world.get_rank(), world.get_num_ranks()
 on_gpu = world.device.type != "cpu"
 flags = world.zeros(8, dtype=torch.int32)  # made
 slots = world.zeros(64, dtype=torch.int64)
+# Of floats, which are cleared.
+slots[32:].fill_(-1)
 # That a rank has waited in vain, for the one that does not come; no kernel waits for this element.
 told = world.as_remote(flags, ranks - 1)[7:]
 SECONDS = 0.5
@@ -96,6 +98,13 @@ def trying(world, flags, slots):
 
 
 @triton.jit
+def trying_floats(world, flags, slots):
+    value, is_there = st.try_floats(world, slots + 32)
+    while not is_there:
+        value, is_there = st.try_floats(world, slots + 32)  # wait
+
+
+@triton.jit
 def trying_several(world, flags, slots):
     lines = slots + 2 * tl.arange(0, 4)
     value, is_there = st.try_packet(world, lines, 7)
@@ -164,6 +173,7 @@ FLAGS = {
     # In which way it is compared is not known in the interpreter.
     "spinning_there": ("element 4 of World.zeros: torch.int32, (8,) (made at ", 2 if on_gpu else None, 0),
     "trying": ("element 0 of World.zeros: torch.int64, (64,) (made at ", 7, 0),
+    "trying_floats": ("element 32 of World.zeros: torch.int64, (64,) (made at ", 0, -1),
     "trying_several": ("element 4 of World.zeros: torch.int64, (64,) (made at ", 7, 0),
     "testing": ("element 1 of World.zeros: torch.int32, (8,) (made at ", 2, 0),
     "put_signalled": ("element 3 of World.zeros: torch.int32, (8,) (made at ", 1, 0),

@@ -19,8 +19,12 @@ INLINE_CODE = re.compile(r"<code>[^<\n]*</code>")
 HYPHENATED = re.compile(r"(?<![^\s>])[^\s<>]*-[^\s<>]*(?![^\s<])")
 LONGEST = 36
 LANGUAGES = {".rs": "rust", ".py": "python", ".c": "c", ".h": "c", ".cu": "cuda", ".json": "json"}
-# The front page of the repository is not a page of the book: the book has its own.
-RENAMED = {"README.md": "index.md"}
+# The book has a front page of its own.
+RENAMED = {"README.md": "overview.md"}
+# What is looked for is seldom a source.
+LESS_FOUND = "---\nsearch:\n  boost: 0.1\n---\n"
+# Where `./x docs` puts what rustdoc makes, as rust.md names it.
+RUSTDOC = "<code>rust/</code>"
 
 
 def uri(path):
@@ -37,6 +41,9 @@ def is_asset(path):
 
 def tree_path(src_uri):
     """The file of the tree that a page was made from."""
+    for path, renamed in RENAMED.items():
+        if src_uri == renamed:
+            return path
     if (ROOT / "docs" / src_uri).exists():
         return "docs/" + src_uri
     return src_uri if (ROOT / src_uri).exists() else src_uri.removesuffix(".md")
@@ -64,9 +71,9 @@ def listing(path):
     """The page of a source file or of a folder."""
     if (ROOT / path).is_dir():
         names = sorted(entry.name + "/" * entry.is_dir() for entry in (ROOT / path).iterdir())
-        return f"# {path}\n\n" + "".join(f"- `{name}`\n" for name in names)
+        return f"{LESS_FOUND}# {path}\n\n" + "".join(f"- `{name}`\n" for name in names)
     language = LANGUAGES.get(Path(path).suffix, "text")
-    return f"# {path}\n\n````{language}\n{(ROOT / path).read_text()}\n````\n"
+    return f"{LESS_FOUND}# {path}\n\n````{language}\n{(ROOT / path).read_text()}\n````\n"
 
 
 def on_files(files, config):
@@ -109,4 +116,5 @@ def on_page_content(html, page, config, files):
     def keep(word):
         return f'<span class="word">{word[0]}</span>' if len(word[0]) <= LONGEST else word[0]
 
+    html = html.replace(RUSTDOC, f'<a href="rust/index.html">{RUSTDOC}</a>')
     return INLINE_CODE.sub(lambda code: HYPHENATED.sub(keep, code[0]), html)
