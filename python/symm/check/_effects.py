@@ -213,8 +213,9 @@ def meet(me, bases, program):
     task = _program.task()
     epochs, key = task.execution.runs.epochs, (me, bases[me], program)
     epochs[key] = epoch = epochs.get(key, 0) + 1
-    [run] = (run for run in task.execution.runs if run.bases == list(bases))
-    pad = run.size + 8 * program * (len(bases) + 1)
+    # A World's flags are behind its heap here, a team's where they are without the checker: where its bases point.
+    start = next((run.size for run in task.execution.runs if run.bases == list(bases)), 0)
+    pad = start + 8 * program * (len(bases) + 1)
     at = [np.array([base + pad + 8 * (me + 1)], np.uint64).tobytes() for base in bases]
     mine = [np.array([bases[me] + pad + 8 * (rank + 1)], np.uint64).tobytes() for rank in range(len(bases))]
     signals = [("signal", flag, None, 8, epoch, "release", "sys", False) for flag in at]
