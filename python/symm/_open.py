@@ -24,7 +24,8 @@ def num_ranks(first_base):
     """How many ranks there are in the World or Team of which rank 0's base is an address."""
     world = next((world for world in (*worlds, *teams) if world.bases[0] == first_base), None)
     if world is None:
-        raise SymmError("these are not the heap bases of a run: call symm.init, or symm.iris.iris, first")
+        said = "these are not the heap bases of an open run: pass what get_heap_bases() returns (get_device_context() is a"
+        raise SymmError(f"{said} context, not heap bases)")
     return world.get_num_ranks()
 
 

@@ -70,7 +70,7 @@ class Splits:
             raise refused
         for rank, ((theirs, what), where) in enumerate(said):
             if theirs is None:
-                raise ArgumentError(f"team: rank {rank} gave none: {what} (at {where})")
+                raise ArgumentError(f"team: rank {rank} gave a list that cannot be a team: {what} (at {where})")
         check_lists([(theirs, where) for (theirs, _), where in said])
         return Team._of(world, chosen)
 

@@ -41,7 +41,8 @@ assert backwards.team(mesh["tp"]).get_members() == tuple(dist.get_process_group_
 with pytest.raises(symm.ArgumentError, match=r"team: ranks must be a DeviceMesh of one dimension, .* mesh\['tp'\]"):
     world.team(mesh)
 first = dist.new_group([0])
-said = "this rank is not in that group" if rank else "team: rank 1 gave none: team: this rank is not in that group"
+said = "this rank is not in that group"
+said = said if rank else f"team: rank 1 gave a list that cannot be a team: team: {said}"
 with pytest.raises(symm.ArgumentError, match=said):
     world.team(first)
 everyone, tp = dist.new_group(list(range(ranks))), mesh["tp"]

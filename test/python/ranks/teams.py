@@ -119,9 +119,8 @@ def refused():
                 world.split(wrong if me == 1 else 0)
             with pytest.raises(symm.ArgumentError, match=f"^split: {told}key must be an integer or None, not "):
                 parity.split(0, key=wrong if me == 1 else None)
-        with pytest.raises(
-            symm.ArgumentError, match="has a rank twice" if me == 0 else "team: rank 0 gave none: .* twice"
-        ):
+        told = "has a rank twice" if me == 0 else "team: rank 0 gave a list that cannot be a team: .* twice"
+        with pytest.raises(symm.ArgumentError, match=told):
             world.team([0, 0] if me == 0 else everyone)
         with pytest.raises(symm.MismatchError, match="ranks disagree on a team"):
             world.team(everyone if me == 0 else everyone[::-1])
