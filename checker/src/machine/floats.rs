@@ -10,6 +10,9 @@ use crate::op::{Answer, CLEARED, Op, Range, Site, have_come};
 use crate::task::{Scope, TaskId};
 use std::rc::Rc;
 
+/// What mends a line that holds something else than all bits when it is first used.
+const FIRST_USE: &str = "its receiver sets all bits of a line before its first use: by fill_(-1), or put_packet … clear";
+
 /// What was put into a line.
 #[derive(Debug)]
 pub(super) struct FloatLine {
@@ -75,7 +78,13 @@ impl Machine {
     }
 
     fn check_free(&mut self, task: TaskId, at: Range, words: [u64; 2], is_clear: bool, site: &Site) {
-        let Some(line) = self.floats.get(&at) else { return };
+        let Some(line) = self.floats.get(&at) else {
+            if !is_clear && matches!(self.memory.read(at), (bytes, None) if bytes.iter().any(|&byte| byte != 0xff)) {
+                let place = self.at(task, site, format!("puts floats at {at}, which nobody has cleared before"));
+                self.find(Kind::WrongEvent, vec![place], FIRST_USE);
+            }
+            return;
+        };
         let knowledge = &self.states[task].knowledge;
         let is_known = match (line.is_clear, is_clear) {
             (true, true) => true,
@@ -137,6 +146,10 @@ impl Machine {
         let (bytes, fault) = self.memory.read(at);
         if let Some(kind) = fault {
             self.fault(kind, task, at, site);
+        }
+        if !self.floats.contains_key(&at) && fault.is_none() {
+            let place = self.at(task, site, format!("takes what is at {at} for floats, but nobody has put them there"));
+            self.find(Kind::WrongEvent, vec![place], FIRST_USE);
         }
         if let Some(line) = self.floats.get_mut(&at) {
             line.received.push(now);

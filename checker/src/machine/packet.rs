@@ -86,8 +86,12 @@ impl Machine {
         }
         let before = self.at_step(line.by, &line.site, format!("puts the packet of epoch {}", line.epoch));
         let after = self.at(task, site, format!("puts that of epoch {epoch} into the same line"));
-        let help =
-            "nothing tells the sender that the packet has been received: wait for an answer, or use more lines in turn";
+        let help = if line.epoch == epoch {
+            "the line already holds a packet of this epoch, which a wait may take for the new one: count epochs on, from \
+             launch to launch, too"
+        } else {
+            "nothing tells the sender that the packet has been received: wait for an answer, or use more lines in turn"
+        };
         self.find(Kind::PacketOverwritten, vec![before, after], help);
     }
 
