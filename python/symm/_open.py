@@ -24,8 +24,8 @@ def num_ranks(first_base):
     """How many ranks there are in the World or Team of which rank 0's base is an address."""
     world = next((world for world in (*worlds, *teams) if world.bases[0] == first_base), None)
     if world is None:
-        said = "these are not the heap bases of an open run: pass what get_heap_bases() returns (get_device_context() is a"
-        raise SymmError(f"{said} context, not heap bases)")
+        said = "these are not the heap bases of an open run: pass what get_heap_bases() returns"
+        raise SymmError(f"{said} (get_device_context() is a context, not heap bases)")
     return world.get_num_ranks()
 
 

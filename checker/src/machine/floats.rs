@@ -11,7 +11,8 @@ use crate::task::{Scope, TaskId};
 use std::rc::Rc;
 
 /// What mends a line that holds something else than all bits when it is first used.
-const FIRST_USE: &str = "its receiver sets all bits of a line before its first use: by fill_(-1), or put_packet … clear";
+const FIRST_USE: &str =
+    "its receiver sets all bits of a line before its first use: by fill_(-1), or put_packet … clear";
 
 /// What was put into a line.
 #[derive(Debug)]

@@ -87,8 +87,8 @@ impl Machine {
         let before = self.at_step(line.by, &line.site, format!("puts the packet of epoch {}", line.epoch));
         let after = self.at(task, site, format!("puts that of epoch {epoch} into the same line"));
         let help = if line.epoch == epoch {
-            "the line already holds a packet of this epoch, which a wait may take for the new one: count epochs on, from \
-             launch to launch, too"
+            "the line already holds a packet of this epoch, which a wait may take for the new one: count epochs on, \
+             from launch to launch, too"
         } else {
             "nothing tells the sender that the packet has been received: wait for an answer, or use more lines in turn"
         };
