@@ -20,7 +20,8 @@ NUMBERS = {"count": "i64", "shard": "i64", "in_apart": "i64", "out_apart": "i64"
            "me": "i32", "rank_here": "i32", "root": "i32"}  # fmt: skip
 STATE = {"table": "*i64", "members": "*i32", "flags": "*i64", "steps": "*i64", "places": "*i64",
          "lines": "*i64"}  # fmt: skip
-GEOMETRY = {"WORLD": 2, "PROGRAMS": 32, "SUBSET": False, "LINES": 1024, "PARTED": False, "TILES": 2}
+GEOMETRY = {"WORLD": 2, "PROGRAMS": 32, "SUBSET": False, "LINES": 1024, "PARTED": False, "TILES": 2, "BUFFERS": 2,
+            "AHEAD": 0}  # fmt: skip
 
 
 def compiled(target, kernel, element, aligned=True, warps=8, **constants):
@@ -113,6 +114,17 @@ def test_floats_compile(element, target):
         # A line of 16 bytes for each of 256 threads: a float for each peer, and what clears a peer's.
         one = r"st\.relaxed\.sys\.global\.v4\.b32" if target == "sm_90" else r"global_store_dwordx2 .*offset:8 sc0 sc1"
         assert len(re.findall(one, text)) == 2 * (world - 1), text
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_floats_of_several_blocks_compile(target):
+    given = {"OP": "sum", "ACC": tl.float32, "WHOLE": True, "SHAPE": "all", "BLOCK": 2048, "BUFFERS": 16, "AHEAD": 2}
+    text = machine_text(compiled(target, send_floats, "bf16", warps=16, **given))
+    if target == "sm_90":
+        # Of a block that is full: 16 bytes at once, for what is sent, for what is summed, and for the result.
+        found = accesses(text)
+        assert found.count("ld.global.v2.b64") == 4 and found.count("st.global.v2.b64") == 2, found
+        assert not re.search(r"\b(fence|membar|atom|red|local)\b", text)
 
 
 @pytest.mark.parametrize("op", ["avg", "max"])

@@ -118,9 +118,14 @@ def test_a_table_may_say_that_floats_show_that_they_have_come():
     assert wide == Choice("packets", 2, 2048, 4)
     # A communicator without lines for floats.
     little = Geometry(2, 8, 7 << 20)
-    assert not little.has_floats
+    assert not little.float_buffers
     assert _plan.choose(tuned, "all_reduce", 2, 2048, 2, little, True, are_floats=True) == Choice("packets", 2, 2048, 4)
     assert "floats" not in {choice.algorithm for choice in candidates("all_reduce", 2, 2048, 2, little, True)}
+    # More blocks than programs: half of the buffers one after the other, some of them ahead.
+    several = Choice("floats", 8, 2048, 4, 2)
+    assert geometry.float_buffers == 8 and _plan.usable(several, "all_reduce", *what)[1:] == (2, 2048, 4, 1)
+    assert _plan.usable(several, "all_reduce", 2, 1 << 15, 2, geometry, True) == several
+    assert _plan.usable(several, "all_reduce", 2, 3 << 12, 2, geometry, True)[1:] == (8, 2048, 4, 2)
     # More lines than the communicator has.
     large = "all_reduce", 2, 1 << 17, 2, geometry, True
     assert _plan.choose(tuned, *large, are_floats=True) == _plan.default(*large)
@@ -172,8 +177,11 @@ def test_usual_geometry():
     assert usual(8 << 30, staging=52 << 20) == (32, 64 << 10)
     assert geometry_for(2, 8 << 30, 100).programs == 64
     # Lines for floats take nothing from the slots.
-    assert geometry_for(2, 8 << 30, 132).has_floats and geometry_for(2, 256 << 20, 132).has_floats
-    assert not geometry_for(2, 8 << 30, 132, staging=52 << 20).has_floats
+    assert geometry_for(2, 8 << 30, 132).float_buffers and geometry_for(2, 256 << 20, 132).float_buffers
+    assert not geometry_for(2, 8 << 30, 132, staging=52 << 20).float_buffers
+    # As many as there is room for; between more than two ranks two.
+    assert [geometry_for(2, heap, 132).float_buffers for heap in (256 << 20, 1 << 30, 8 << 30)] == [8, 8, 16]
+    assert geometry_for(4, 8 << 30, 132).float_buffers == 2
     # Without a GPU nothing says how many there may be.
     assert geometry_for(2, 8 << 30, None).programs == 32
     assert geometry_for(2, 8 << 30, None, blocks=200).programs == 200

@@ -206,6 +206,8 @@ class Calls:
         lane, kernel = "packets" if shape == "all" else "rooted packets", send_packets
         if choice.algorithm == "floats":
             lane, kernel = "floats", send_floats
+            takes_turns = count * element.itemsize > choice.programs * choice.block_bytes
+            constants |= {"BUFFERS": self.geometry.float_buffers, "AHEAD": choice.tiles if takes_turns else 0}
         launch = self._launch(kernel, choice, element, offset == 0, constants, torch().int64)
         after = count, count if call in PARTED else 0, count if call in JOINED else 0, self.rank, self.rank_here
         return Made(launch, (*self._state(lane), self.geometry.slots(lane)), after, "", True)

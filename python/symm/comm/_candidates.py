@@ -14,8 +14,8 @@ PROGRAMS = (1, 2, 4, 8, 16, 32, 64, 128)
 # Packets take twice their bytes of the link: more than this many are never the fastest.
 MOST_PACKET_BYTES = 2 << 20
 # Floats that show by themselves that they have come take as many as they are, and a thread's time for each 16.
-MOST_FLOAT_BYTES = 4 << 20
-# How many blocks go with one signal.
+MOST_FLOAT_BYTES = 16 << 20
+# How many blocks go with one signal, or are sent before the first one is summed.
 TILES = (1, 2, 4)
 LEAST_TILE = 16 << 10
 # A program with more blocks than this, one after the other, leaves too few programs to fill the link, unless there are
@@ -31,7 +31,7 @@ def candidates(call, size, count, itemsize, geometry, reduces):
         found += [Choice("packets", 1, 8 * words, warps) for words, warps in sizes]
     if reduces and message <= MOST_FLOAT_BYTES:
         sizes = [(lines, warps) for lines, warps in PACKETS if lines == 64 or 8 * lines < message]
-        found += [Choice("floats", 1, 16 * lines, warps) for lines, warps in sizes]
+        found += [Choice("floats", 1, 16 * lines, warps, ahead) for lines, warps in sizes for ahead in TILES]
     names = ["exchange"]
     if call == "all_reduce":
         names += ["two shot", "direct all reduce"]

@@ -13,12 +13,16 @@ LANES = {"all": 0, "gathered": 1, "rooted": 2}
 # So do the kernels of packets; a program has this many for each rank.
 PACKET_LANES = {"packets": 3, "rooted packets": 4, "floats": 5}
 PACKET_BUFFERS, LINES = 2, 1024
+# How many buffers the lines of floats have, if there is room: a call uses half of them. Between more ranks than two,
+# sums of what takes more than a program's lines are faster in shards.
+FLOAT_BUFFERS = {2: (16, 8, 4, 2)}
+USUAL_FLOAT_BUFFERS = (2,)
 SMALLEST_SLOT = 1024
 # In front of the numbers of the members, there is the record of a deadline: once for the calls, once for `recover`.
 RECORD_BYTES = 8 * DEADLINE_RECORD["words"]
 USES = {"calls": 0, "recover": 1}
-# How many blocks a call may take, and what slots of 64 KiB and lines for as many take of the heap, for each rank. Who
-# gives no number of blocks gets the first whose slots find room.
+# How many blocks a call may take, and what slots of 64 KiB and lines for as many take of the heap, for each rank, with
+# two buffers of floats. Who gives no number of blocks gets the first whose slots find room.
 USUAL = {128: 108 << 20, 64: 56 << 20, 32: 27 << 20}
 FEWEST = min(USUAL)
 # The share of the heap that a communicator takes at most, unless its maker says how much.
@@ -46,8 +50,18 @@ def geometry_for(size, heap_size, most_blocks, blocks=None, staging=None):
         blocks = min(blocks, most_blocks)
     if staging is None:
         bytes_each = next((each for most, each in reversed(USUAL.items()) if blocks <= most), max(USUAL.values()))
-        staging = min(bytes_each * size, room)
+        staging = min(bytes_each * size + more_floats(size, blocks), room)
     return Geometry(size, blocks, staging)
+
+
+def more_floats(size, blocks):
+    """Bytes of all buffers of floats but two."""
+    return (FLOAT_BUFFERS.get(size, USUAL_FLOAT_BUFFERS)[0] - PACKET_BUFFERS) * _buffer_bytes(size, blocks)
+
+
+def _buffer_bytes(size, programs):
+    """Bytes of one buffer of lines."""
+    return size * programs * LINES * PACKET_LINE_BYTES
 
 
 class Geometry:
@@ -56,7 +70,7 @@ class Geometry:
     def __init__(self, size, programs, staging):
         self.size, self.programs = size, programs
         slots = len(LANES) * BUFFERS * size * programs
-        self.packet_bytes = PACKET_BUFFERS * size * programs * LINES * PACKET_LINE_BYTES
+        self.packet_bytes = PACKET_BUFFERS * _buffer_bytes(size, programs)
         packets = (len(PACKET_LANES) - 1) * self.packet_bytes
         self.slot_bytes = 1 << max((max(staging - packets, 0) // slots).bit_length() - 1, 0)
         if self.slot_bytes < SMALLEST_SLOT:
@@ -64,9 +78,11 @@ class Geometry:
             message = f"staging of {staging} bytes is too small for {size} ranks and {programs} blocks"
             raise StagingError(f"{message}: give it {least} bytes or more, or take fewer blocks")
         self.lane_bytes = BUFFERS * size * programs * self.slot_bytes
-        # Floats have lines if these take nothing from the slots.
-        self.has_floats = len(LANES) * self.lane_bytes + packets + self.packet_bytes <= staging
-        packets += self.packet_bytes if self.has_floats else 0
+        # Floats have as many lines as take nothing from the slots.
+        left = (staging - len(LANES) * self.lane_bytes - packets) // _buffer_bytes(size, programs)
+        wanted = FLOAT_BUFFERS.get(size, USUAL_FLOAT_BUFFERS)
+        self.float_buffers = next((buffers for buffers in wanted if buffers <= left), 0)
+        packets += self.float_buffers * _buffer_bytes(size, programs)
         self.flag_bytes = 8 * FLAG_WORDS * size * programs
         self.first_packet = len(LANES) * self.lane_bytes
         self.first_flag = self.first_packet + packets
@@ -106,11 +122,12 @@ class Geometry:
     def locate(self, offset):
         """What lies this many bytes after the beginning, of what waits wait for; None if it is nothing."""
         if self.first_packet <= offset < self.first_flag:
-            line, rest = divmod((offset - self.first_packet) % self.packet_bytes, PACKET_LINE_BYTES)
-            each, line = divmod(line, LINES)
+            # Floats are last, and may have more buffers.
+            lane = min((offset - self.first_packet) // self.packet_bytes + len(LANES), PACKET_LANES["floats"])
+            first = self.first_packet + (lane - len(LANES)) * self.packet_bytes
+            each, line = divmod((offset - first) // PACKET_LINE_BYTES, LINES)
             each, program = divmod(each, self.programs)
             buffer, source = divmod(each, self.size)
-            lane = (offset - self.first_packet) // self.packet_bytes + len(LANES)
             what = f"line {line} of block {program} in buffer {buffer}"
             return Origin(program, source, what, lane != PACKET_LANES["floats"])
         if self.first_flag <= offset < self.first_record:

@@ -11,7 +11,7 @@ import symm
 from .._memory import torch
 from ..errors import SymmError
 from ._candidates import candidates
-from ._geometry import SHARE, USUAL
+from ._geometry import SHARE, USUAL, more_floats
 from ._plan import usable
 from .communicator import Communicator
 
@@ -227,7 +227,8 @@ def tune(options):
         torch().cuda.set_device(int(os.environ.get("LOCAL_RANK", rank)) % torch().cuda.device_count())
     joined = options.ranks if "all_gather" in options.calls else 1
     # What is tuned is a communicator of the usual size.
-    staging = options.staging or SHARE * max(USUAL.values()) * options.ranks
+    usual = USUAL[max(USUAL)] * options.ranks + more_floats(options.ranks, max(USUAL))
+    staging = options.staging or SHARE * usual
     needed = 2 * joined * max(options.sizes) + staging + (64 << 20)
     world = symm.init(heap_size=-(-needed // (2 << 20)) * (2 << 20))
     tuner = Tuner(options, world)

@@ -28,7 +28,7 @@ BYTES_OF_A_THREAD = 64
 SLOTS = 4
 # Tiles that go with one signal, of a message that gives each program as many chunks at least: in a shorter one the
 # receiver would begin too late.
-MOST_TILES, CHUNKS_OF_A_PROGRAM = 4, 8
+MOST_TILES, CHUNKS_OF_A_PROGRAM = 4, 2
 # Columns of a tile of a matrix: as many bytes, so that a row of it is a whole number of cache lines.
 ROW_BYTES = 128
 

@@ -7,7 +7,10 @@ from ._geometry import LINES
 
 
 class Choice(NamedTuple):
-    """An algorithm with its grid: programs, the bytes and warps of a block, and how many blocks go with one signal."""
+    """An algorithm with its grid: programs, the bytes and warps of a block, and how many blocks go with one signal.
+
+    Of floats, `tiles` is how many blocks a program sends before it sums the first one.
+    """
 
     algorithm: str
     programs: int
@@ -77,9 +80,10 @@ def usable(choice, call, size, count, itemsize, geometry, reduces):
     if algorithm == "floats":
         # All of a line is data.
         block = max(PACKET_LINE_BYTES, min(block, LINES * PACKET_LINE_BYTES))
-        programs = -(-message // block)
-        fits = takes_floats(call, itemsize, geometry) and reduces and programs <= geometry.programs
-        return Choice(algorithm, programs, block, warps) if fits else None
+        programs = max(1, min(geometry.programs, -(-message // block)))
+        turns = max(1, -(-message // (programs * block)))
+        fits = takes_floats(call, itemsize, geometry) and reduces and turns <= geometry.float_buffers // 2
+        return Choice(algorithm, programs, block, warps, min(tiles, 1 << turns.bit_length() - 1)) if fits else None
     if algorithm.endswith(("two shot", "all reduce")):
         if call != "all_reduce":
             return None
@@ -96,7 +100,7 @@ def usable(choice, call, size, count, itemsize, geometry, reduces):
 
 def takes_floats(call, itemsize, geometry):
     """Whether sums of floats of this many bytes may show by themselves that they have come."""
-    return geometry.has_floats and call in SUMS_OF_FLOATS and itemsize <= FLOAT_BYTES
+    return geometry.float_buffers > 0 and call in SUMS_OF_FLOATS and itemsize <= FLOAT_BYTES
 
 
 def choose(table, call, size, count, itemsize, geometry, reduces, far=False, are_floats=False):

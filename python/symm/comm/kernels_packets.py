@@ -45,12 +45,14 @@ def word_of(element, which: tl.constexpr):
 
 
 @triton.jit
-def load_words(source, first, count, WHOLE: tl.constexpr, BLOCK: tl.constexpr):
-    """Words `first` and on of a message of `count` elements at `source`."""
+def load_words(source, first, count, WHOLE: tl.constexpr, BLOCK: tl.constexpr, FULL: tl.constexpr = False):
+    """Words `first` and on of a message of `count` elements at `source`, which has them all if `FULL`."""
     TYPE: tl.constexpr = source.dtype.element_ty
     EACH: tl.constexpr = 64 // TYPE.primitive_bitwidth
     at = first + tl.arange(0, BLOCK)
-    if WHOLE:
+    if FULL:
+        return tl.load(source.to(tl.pointer_type(tl.int64), bitcast=True) + at)
+    elif WHOLE:
         return tl.load(source.to(tl.pointer_type(tl.int64), bitcast=True) + at, at < count // EACH, other=0)
     else:
         words = tl.zeros((BLOCK,), tl.int64)
@@ -61,11 +63,15 @@ def load_words(source, first, count, WHOLE: tl.constexpr, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def store_words(target, first, count, words, WHOLE: tl.constexpr, BLOCK: tl.constexpr):
+def store_words(
+    target, first, count, words, WHOLE: tl.constexpr, BLOCK: tl.constexpr, FULL: tl.constexpr = False
+):  # fmt: skip
     TYPE: tl.constexpr = target.dtype.element_ty
     EACH: tl.constexpr = 64 // TYPE.primitive_bitwidth
     at = first + tl.arange(0, BLOCK)
-    if WHOLE:
+    if FULL:
+        tl.store(target.to(tl.pointer_type(tl.int64), bitcast=True) + at, words)
+    elif WHOLE:
         tl.store(target.to(tl.pointer_type(tl.int64), bitcast=True) + at, words, at < count // EACH)
     else:
         for which in tl.static_range(EACH):
@@ -74,7 +80,7 @@ def store_words(target, first, count, words, WHOLE: tl.constexpr, BLOCK: tl.cons
 
 @triton.jit
 def take_sum(
-    ctx, lines, apart, epoch, own, out, count, mask, me,
+    ctx, lines, apart, epoch, own, out, first, count, mask, me,
     WORLD: tl.constexpr, BLOCK: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, WHOLE: tl.constexpr,
 ):  # fmt: skip
     """Sums my words and the peers', in the order of the ranks, element by element of a word."""
@@ -87,15 +93,15 @@ def take_sum(
             theirs = ctx.wait_packet(lines + source * apart, epoch, mask=mask & (source != me))
             theirs = tl.where(source == me, own, theirs)
         everyone = everyone + (theirs,)
-    store_sum(everyone, out, count, WORLD, BLOCK, OP, ACC, WHOLE)
+    store_sum(everyone, out, first, count, WORLD, BLOCK, OP, ACC, WHOLE)
 
 
 @triton.jit
 def store_sum(
-    everyone, out, count, WORLD: tl.constexpr, BLOCK: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr,
-    WHOLE: tl.constexpr,
+    everyone, out, first, count, WORLD: tl.constexpr, BLOCK: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr,
+    WHOLE: tl.constexpr, FULL: tl.constexpr = False,
 ):  # fmt: skip
-    """Sums the words of all ranks, in their order, element by element."""
+    """Sums the words of all ranks from `first` on, in the order of the ranks, element by element."""
     TYPE: tl.constexpr = out.dtype.element_ty
     EACH: tl.constexpr = 64 // TYPE.primitive_bitwidth
     result = tl.zeros((BLOCK,), tl.int64)
@@ -106,7 +112,7 @@ def store_sum(
         if OP == "avg":
             total = total / WORLD
         result |= word_of(narrowed(total, TYPE), which)
-    store_words(out, tl.program_id(0) * BLOCK, count, result, WHOLE, BLOCK)
+    store_words(out, first, count, result, WHOLE, BLOCK, FULL)
 
 
 @triton.jit
@@ -173,7 +179,7 @@ def send_packets(
     takes = me == root if SHAPE == "to root" else True
     if OP != "":
         if takes:
-            take_sum(ctx, lines, APART, epoch, own, out, count, mask, me, WORLD, BLOCK, OP, ACC, WHOLE)
+            take_sum(ctx, lines, APART, epoch, own, out, first, count, mask, me, WORLD, BLOCK, OP, ACC, WHOLE)
     else:
         for i in tl.static_range(WORLD):
             source = (me + i) % WORLD

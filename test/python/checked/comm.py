@@ -141,17 +141,28 @@ def ahead_in_packets(world, kernels):
 
 def floats(world, kernels):
     """Sums of floats that show by themselves that they have come: a rank may be ahead of the others by a call."""
+    sums_of_floats(world, kernels, (COUNT,) * 3)
+
+
+def floats_in_turns(world, kernels):
+    """Of more than a block for each program: of four buffers each call uses two."""
+    sums_of_floats(world, kernels, (128, COUNT, 100), buffers=4)
+
+
+def sums_of_floats(world, kernels, counts, buffers=2):
     from symm.comm import Communicator
     from symm.comm._plan import Choice, usable
 
-    comm = Communicator(world, blocks=2, staging=2 << 20)
-    me, ranks = comm.get_rank(), comm.get_num_ranks()
+    ranks = world.get_num_ranks()
+    comm = Communicator(world, blocks=2, staging=ranks * (10 + buffers) << 15)
+    assert comm._calls.geometry.float_buffers == buffers
+    me = comm.get_rank()
     comm._calls.choose = lambda *what, **_: usable(Choice("floats", 2, 128, 1), *what)
-    for call in range(3):
-        given = [torch.arange(COUNT * ranks, dtype=torch.float32) + 100 * rank + call for rank in range(ranks)]
-        total, mine = sum(given), given[me][:COUNT].clone()
-        assert torch.equal(comm.all_reduce(mine), total[:COUNT])
-        assert torch.equal(comm.reduce_scatter(given[me], out=torch.empty(COUNT)), total[me * COUNT :][:COUNT])
+    for call, count in enumerate(counts):
+        given = [torch.arange(count * ranks, dtype=torch.float32) + 100 * rank + call for rank in range(ranks)]
+        total, mine = sum(given), given[me][:count].clone()
+        assert torch.equal(comm.all_reduce(mine), total[:count])
+        assert torch.equal(comm.reduce_scatter(given[me], out=torch.empty(count)), total[me * count :][:count])
     kernels |= {key[0] if isinstance(key, tuple) else key for key in comm._calls.launches}
     comm.close()
 
@@ -238,7 +249,7 @@ def network(world, kernels):
 
 CASES = {each.__name__: each for each in (packets, slots, two_shot, direct, direct_elsewhere, ahead_in_packets,
                                           ahead_in_slots, rows, some_ranks, messages, domains, network,
-                                          floats)}  # fmt: skip
+                                          floats, floats_in_turns)}  # fmt: skip
 
 TELL_ALL = "        ctx.signal(flags + me * FLAG_WORDS, value, rank_of(members, 1 - me, SUBSET))\n"
 AWAIT_ALL = "        ctx.wait(flags + (me + i) % WORLD * FLAG_WORDS, value)\n"
@@ -282,7 +293,10 @@ LESS = {
     "packets: nothing says that they were taken": (
         "kernels_packets.py", "        tell_taken(ctx, members, flags, step, at, me, WORLD, SUBSET)\n",
         "        pass\n", "ahead_in_packets", 2, "deadlock"),
-    "floats: one buffer": ("kernels_floats.py", "step % PACKET_BUFFERS", "0", "floats", 2, "packet-overwritten"),
+    "floats: one buffer": ("kernels_floats.py", "step % BUFFERS", "0", "floats", 2, "packet-overwritten"),
+    "floats in turns: fewer buffers than two calls use": (
+        "_calls.py", '"BUFFERS": self.geometry.float_buffers,', '"BUFFERS": self.geometry.float_buffers - 1,',
+        "floats_in_turns", 2, "packet-overwritten"),
     "floats: not cleared": (
         "kernels_floats.py",
         "        ctx.clear_floats(lines + (me + i) % WORLD * APART, BLOCK, TYPE, mask, words=True)\n",

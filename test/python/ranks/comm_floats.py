@@ -17,18 +17,20 @@ WORLD = symm.init(heap_size=64 << 20)
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
 COMM = Communicator(WORLD, blocks=4, staging=8 << 20)
 INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32}
-USED = []
+USED, TURNS = [], []
 torch.set_default_device(WORLD.device)
 
 
-def by(name, block):
+def by(name, block, ahead=1):
     """Has all sums be made by an algorithm that can."""
 
     def choose(call, size, count, itemsize, geometry, reduces, are_floats=False):
         # A thread for each word at most: ptxas 12 crashes if a program of one warp has more of float8.
-        found = _plan.usable(Choice(name, 1, block, block // 256), call, size, count, itemsize, geometry, reduces)
+        choice = Choice(name, 1, block, block // 256, ahead)
+        found = _plan.usable(choice, call, size, count, itemsize, geometry, reduces)
         found = found if are_floats or name != "floats" else None
         USED.append(name if found else None)
+        TURNS.append(-(-count * itemsize // (found.programs * found.block_bytes)) if found else 1)
         return found or _plan.default(call, size, count, itemsize, geometry, reduces)
 
     COMM._calls.choose = choose
@@ -88,6 +90,30 @@ for number, dtype in enumerate((torch.float32, torch.bfloat16, torch.float16, to
                 every = COMM.all_gather(floats)
                 assert (every.view(RANKS, -1) == floats).all(), "all ranks have the same bits"
 assert RANKS == 1 or USED.count("floats") > 30, USED
+
+# Between two ranks more than a block for each program, sent ahead or not, in calls that use other numbers of lines.
+if RANKS == 2:
+    TURNS.clear()
+    for nbytes, dtype, ahead in ((2600, torch.bfloat16, 1), (3000, torch.float32, 2), (4096, torch.float8_e5m2, 4),
+                                 (100, torch.float32, 1), (1800, torch.float16, 2)):  # fmt: skip
+        for call in ("all_reduce", "reduce_scatter"):
+            turn += 1
+            count = nbytes // dtype.itemsize
+            given = data(count * RANKS if call == "reduce_scatter" else count, dtype, turn, special=False)
+            by("packets", 512)
+            wanted = sums(call, given, torch.empty(count, dtype=dtype), "sum")
+            by("floats", 256, ahead)
+            # Aligned and, in place, not; or the other way round.
+            room = torch.empty(given.numel() + 1, dtype=dtype)
+            there, other = (room[:-1], room[1:])[:: 1 if turn % 2 else -1]
+            there.copy_(given)
+            assert torch.equal(sums(call, there, torch.empty(count, dtype=dtype), "sum"), wanted), (call, dtype)
+            other.copy_(given)
+            out = other if call == "all_reduce" else other[ME * count :][:count]
+            getattr(COMM, call)(other, out=out)
+            COMM.check()
+            assert torch.equal(bits(out), wanted), (call, dtype, "in place")
+    assert set(TURNS) == {1, 2, 3, 4}, TURNS
 
 # Nothing but what clears a line, many times; -0.0 stays what it is.
 by("floats", 512)

@@ -29,6 +29,7 @@ KERNELS = {
     "messages": ["mail", "swap", "swap_in_place", "transfer"],
     "domains": ["exchange", "meet"],
     "floats": ["send_floats"],
+    "floats_in_turns": ["send_floats"],
     "network": ["swap", "swap_in_place", "transfer"],
 }
 MORE_RANKS = {3: ["packets", "two_shot", "messages", "floats"], 4: ["some_ranks", "domains"]}
@@ -62,7 +63,7 @@ def test_nothing_is_found_on_more_ranks(ranks):
 
 def test_what_has_less_order_is_found():
     found = reports("--less", "--schedules=0")
-    assert len(found) == 18
+    assert len(found) == 19
     for name, report in found.items():
         assert report["wanted"] in kinds(report), f"{name}\n{report['text']}"
 
