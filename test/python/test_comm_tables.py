@@ -90,7 +90,9 @@ def test_shipped_table_is_read():
     # Of elements that have not been tuned, as of those that have.
     assert shipped.find(2, "all_reduce", 8, 1024) == shipped.find(2, "all_reduce", 2, 1024)
     assert shipped.find(2, "all_reduce", 0, 1024) is None
-    assert not _table.shipped("another").rows
+    # Of the same chip, with the same links.
+    assert _table.shipped("NVIDIA H100 80GB HBM3").rows == shipped.rows
+    assert not _table.shipped("NVIDIA H100 PCIe").rows
 
 
 def test_nearest_row_is_found():

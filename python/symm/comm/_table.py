@@ -73,10 +73,14 @@ def file_of(device_name):
     return "-".join(words) + ".json"
 
 
+#: Devices without a table of their own that take another's: of the same chip, with the same links.
+SIBLINGS = {"NVIDIA H100 80GB HBM3": "NVIDIA H200"}
+
+
 @functools.cache
 def shipped(device_name):
     """The table that comes with symm for a device, or one without rows."""
-    path = Path(__file__).parent / "tables" / file_of(device_name)
+    path = Path(__file__).parent / "tables" / file_of(SIBLINGS.get(device_name, device_name))
     return read(path) if path.is_file() else TunedTable()
 
 

@@ -36,11 +36,11 @@ class Communicator:
     are made in the order of the ranks, in float32 for smaller floats.
 
     `blocks` is the largest number of blocks (multiprocessors) of a call; `staging` is the number of bytes of the heap
-    that the communicator takes, and is the same on all ranks. The defaults are 128 blocks and 108 MiB for each rank, or
-    a quarter of the heap if that is less. Ranks that make different calls, or any call with tensors of different sizes
-    or dtypes, wait for each other until `timeout`, or get garbage. With `check`, or with SYMM_COMM_CHECK=1 in the
-    environment, they get a CallMismatchError instead; each call then waits on the host. The algorithm and the grid of a
-    call come from the table that SYMM_COMM_TABLE names, or from the device's table that comes with symm.
+    that the communicator takes, and is the same on all ranks. The defaults are 128 blocks and 108 MiB for each rank, of
+    two ranks 136 MiB, or a quarter of the heap if that is less. Ranks that make different calls, or calls with tensors
+    of different sizes or dtypes, wait for each other until `timeout`, or get garbage. With `check` or SYMM_COMM_CHECK=1
+    they get a CallMismatchError instead; each call then waits on the host. The algorithm and the grid of a call come
+    from the table that SYMM_COMM_TABLE names, or from the device's table that comes with symm.
 
     `timeout` is the time in seconds that a call may wait for another rank on the device: by default SYMM_TIMEOUT of the
     environment, or 300; `math.inf` is forever. After that the call ends without a result, the communicator is broken,
