@@ -58,8 +58,7 @@ def competitors(call, size, world, comm, device):
             "broadcast": lambda: dist.broadcast(copied, 0),
         }[call]
         actions["NCCL"] = nccl, None if call == "all_reduce" else (copied if call == "broadcast" else theirs)
-        if call == "all_reduce":
-            actions |= torch_symmetric(inp, device)
+        actions |= torch_symmetric(call, inp, taken)
     return actions
 
 
@@ -80,23 +79,31 @@ def by_hand(kernels, inp, exact, world):
     return (kernels.action(name, (blocks, threads), inp, out), out), f"{name}, {blocks} blocks of {threads} threads"
 
 
-def torch_symmetric(inp, device):
-    """All-reduce of torch's symmetric memory, one-shot and two-shot."""
+def torch_symmetric(call, inp, taken):
+    """What torch's symmetric memory has for a call of which a rank gets `taken` elements, without NVSHMEM."""
     import torch
     import torch.distributed as dist
     import torch.distributed._symmetric_memory as symmetric
 
+    if call not in ("all_reduce", "all_gather", "reduce_scatter"):
+        return {}
     try:
-        buffer = symmetric.empty(inp.numel(), dtype=inp.dtype, device=device)
+        buffer = symmetric.empty(inp.numel(), dtype=inp.dtype, device=inp.device)
         symmetric.rendezvous(buffer, dist.group.WORLD)
     except Exception as error:
         print(f"torch's symmetric memory: {error}", file=sys.stderr)
         return {}
-    name = dist.group.WORLD.group_name
-    found = {"torch two-shot": (lambda: torch.ops.symm_mem.two_shot_all_reduce_(buffer, "sum", name), None)}
+    buffer.copy_(inp)
+    name, ops, result = dist.group.WORLD.group_name, torch.ops.symm_mem, inp.new_empty(taken)
+    if call == "all_gather":
+        # Each call gives a new tensor.
+        wait = torch.ops._c10d_functional.wait_tensor
+        return {"torch low-contention": (lambda: wait(ops._low_contention_all_gather(buffer, name)), None)}
+    if call == "reduce_scatter":
+        return {"torch reduce_scatter_out": (lambda: ops.reduce_scatter_out(buffer, name, False, result), result)}
+    found = {"torch two-shot": (lambda: ops.two_shot_all_reduce_(buffer, "sum", name), None)}
     if inp.nbytes <= 16 << 20:
-        result = torch.empty_like(inp)
-        found["torch one-shot"] = lambda: torch.ops.symm_mem.one_shot_all_reduce_out(buffer, "sum", name, result), None
+        found["torch one-shot"] = lambda: ops.one_shot_all_reduce_out(buffer, "sum", name, result), None
     return found
 
 
