@@ -8,6 +8,7 @@ use melior::ir::{Attribute, BlockLike, Module, OperationRef, Type, TypeLike};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
+use symm_dialect::attributes::{DEFAULT_ATTRIBUTE, NAME_ATTRIBUTE};
 use symm_dialect::diagnostic::{Severity, report};
 use symm_dialect::lossy;
 use symm_dialect::pointer::layout;
@@ -138,20 +139,19 @@ impl Signature {
             return Err(Error::MissingEntry { entry: entry.into(), candidates });
         };
         let (inputs, results) = signature(*function);
-        check_attributes(*function, entry)?;
         let mut arguments = Vec::new();
         // The first one is the context.
         for (index, ty) in inputs.into_iter().enumerate().skip(1) {
             let attributes = attributes_of(*function, "arg_attrs", index);
-            let name = text(attributes.as_ref(), "symm.name").unwrap_or_else(|| format!("arg{index}"));
+            let name = text(attributes.as_ref(), NAME_ATTRIBUTE).unwrap_or_else(|| format!("arg{index}"));
             let ty = argument_type(entry, &format!("argument '{name}'"), ty, true)?;
-            let default = attributes.as_ref().and_then(|attributes| attributes.element_by_name("symm.default"));
+            let default = attributes.as_ref().and_then(|attributes| attributes.element_by_name(DEFAULT_ATTRIBUTE));
             arguments.push(Argument { name, ty, default: default.map(literal) });
         }
         let mut outputs = Vec::new();
         for (index, ty) in results.into_iter().enumerate() {
             let attributes = attributes_of(*function, "res_attrs", index);
-            let name = text(attributes.as_ref(), "symm.name").unwrap_or_else(|| format!("result{index}"));
+            let name = text(attributes.as_ref(), NAME_ATTRIBUTE).unwrap_or_else(|| format!("result{index}"));
             let ty = argument_type(entry, &format!("result '{name}'"), ty, false)?;
             outputs.push(Output { name, ty });
         }
@@ -170,39 +170,6 @@ impl Signature {
         }
         Ok(Self { arguments, outputs })
     }
-}
-
-/// That the attributes of this dialect on arguments and results are ones that something reads.
-fn check_attributes(function: OperationRef, entry: &str) -> Result<(), Error> {
-    let (inputs, results) = signature(function);
-    for (list, count, what, known) in [
-        ("arg_attrs", inputs.len(), "argument", ["symm.name", "symm.default"].as_slice()),
-        ("res_attrs", results.len(), "result", &["symm.name"]),
-    ] {
-        for index in 0..count {
-            let attributes = attributes_of(function, list, index);
-            let named = |at| attributes.as_ref().and_then(|attributes| attributes.element(at).ok());
-            for (name, value) in (0..).map_while(named) {
-                let name = name.as_string_ref().as_str().unwrap_or_default().to_owned();
-                let is_name = name == "symm.name";
-                let complaint = if !name.starts_with("symm.") || known.contains(&name.as_str()) && !is_name {
-                    continue;
-                } else if !known.contains(&name.as_str()) {
-                    format!(
-                        "{what} {index} has the attribute '{name}', which nothing reads: it may have {}",
-                        known.join(", ")
-                    )
-                } else if string(value).is_some_and(|name| !name.is_empty() && !name.contains('=')) {
-                    continue;
-                } else {
-                    format!("{what} {index} has a {name} that is no text, is empty or has an equals sign")
-                };
-                report(Severity::Error, function, &complaint);
-                return Err(Error::Signature { function: entry.into() });
-            }
-        }
-    }
-    Ok(())
 }
 
 /// The public functions whose first argument is a context, with their names.

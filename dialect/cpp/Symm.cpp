@@ -58,6 +58,8 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Symm, symm);
 // Defined in dialect/src/hooks.rs.
 bool symmVerify(MlirOperation op);
 bool symmVerifyAttribute(MlirOperation op, MlirStringRef name, MlirAttribute attribute);
+bool symmVerifyValueAttribute(MlirOperation function, bool isResult, unsigned index, MlirStringRef name,
+                              MlirAttribute attribute);
 bool symmFold(MlirOperation op, MlirValue *value, MlirAttribute *attribute);
 bool symmCanonicalize(MlirOperation op, MlirRewriterBase rewriter);
 }
@@ -65,6 +67,18 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Symm, symm, symm::SymmDialect)
 
 llvm::LogicalResult symm::SymmDialect::verifyOperationAttribute(mlir::Operation *op, mlir::NamedAttribute attribute) {
   return llvm::success(symmVerifyAttribute(wrap(op), wrap(attribute.getName().getValue()), wrap(attribute.getValue())));
+}
+
+llvm::LogicalResult symm::SymmDialect::verifyRegionArgAttribute(mlir::Operation *op, unsigned, unsigned index,
+                                                                mlir::NamedAttribute attribute) {
+  return llvm::success(symmVerifyValueAttribute(wrap(op), false, index, wrap(attribute.getName().getValue()),
+                                                wrap(attribute.getValue())));
+}
+
+llvm::LogicalResult symm::SymmDialect::verifyRegionResultAttribute(mlir::Operation *op, unsigned, unsigned index,
+                                                                   mlir::NamedAttribute attribute) {
+  return llvm::success(symmVerifyValueAttribute(wrap(op), true, index, wrap(attribute.getName().getValue()),
+                                                wrap(attribute.getValue())));
 }
 
 mlir::Operation *symm::SymmDialect::materializeConstant(mlir::OpBuilder &builder, mlir::Attribute value,

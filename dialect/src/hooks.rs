@@ -1,6 +1,7 @@
 //! The C side: what `cpp/Symm.cpp` calls, and what it offers. All of this crate's `extern "C"` is here but what
 //! `bytecode` and `crash` give to MLIR and LLVM.
 
+use crate::attributes::Place;
 use crate::diagnostic::Severity;
 use crate::ops::SymmOp;
 use crate::{canonicalize, fold, verify};
@@ -83,7 +84,23 @@ extern "C" fn symmVerifyAttribute(op: MlirOperation, name: MlirStringRef, attrib
     // SAFETY: MLIR passes an operation, a name and an attribute that are alive during the call.
     let (operation, name, attribute) =
         unsafe { (OperationRef::from_raw(op), StringRef::from_raw(name), Attribute::from_raw(attribute)) };
-    name.as_str().is_ok_and(|name| verify::verify_attribute(operation, name, attribute).is_ok())
+    name.as_str().is_ok_and(|name| verify::attribute::on_op(operation, name, attribute).is_ok())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn symmVerifyValueAttribute(
+    function: MlirOperation,
+    is_result: bool,
+    index: u32,
+    name: MlirStringRef,
+    attribute: MlirAttribute,
+) -> bool {
+    // SAFETY: MLIR passes an operation, a name and an attribute that are alive during the call.
+    let (function, name, attribute) =
+        unsafe { (OperationRef::from_raw(function), StringRef::from_raw(name), Attribute::from_raw(attribute)) };
+    let place = if is_result { Place::Result } else { Place::Argument };
+    let verify = |name| verify::attribute::on_value(function, place, index as usize, name, attribute);
+    name.as_str().is_ok_and(|name| verify(name).is_ok())
 }
 
 /// # Safety

@@ -7,6 +7,7 @@
 #![deny(unsafe_code)]
 
 mod access;
+pub mod attributes;
 #[expect(unsafe_code, reason = "a function of MLIR that takes a callback")]
 pub mod bytecode;
 #[expect(unsafe_code, reason = "a question that melior does not ask")]
@@ -32,6 +33,10 @@ pub mod text;
 mod verify;
 
 pub use access::SEGMENTS;
+pub use attributes::{
+    DEFAULT_TIMEOUT_ATTRIBUTE, ENGINE_ATTRIBUTE, HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE,
+    NUM_STAGES_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, WAITS_ATTRIBUTE,
+};
 pub use context::context;
 pub use edit::set_operand_group;
 pub use fold::is_current_rank;
@@ -44,32 +49,6 @@ use melior::ir::{
     operation::OperationMutLike,
     r#type::IntegerType,
 };
-
-/// The module attribute that fixes the number of ranks (`i32`).
-pub const NUM_RANKS_ATTRIBUTE: &str = "symm.num_ranks";
-
-/// The module attribute that says the heaps lie at a fixed distance from each other (`i64`, bytes; rule T5).
-pub const HEAP_STRIDE_ATTRIBUTE: &str = "symm.heap_stride";
-
-/// The module attribute (a unit) that says that each rank's context table lies in its heap, and the range of all heaps
-/// at a multiple of the power of two that it fits into. With it a rank is known by the table's address (rule T5).
-pub const TABLE_IN_HEAP_ATTRIBUTE: &str = "symm.table_in_heap";
-
-/// The module attribute that names what reaches ranks whose heaps are not mapped (text; rule N1).
-pub const ENGINE_ATTRIBUTE: &str = "symm.engine";
-
-/// The module attribute that says how large each heap is (`i64`, bytes), for bounds checks.
-pub const HEAP_SIZE_ATTRIBUTE: &str = "symm.heap_size";
-
-/// The module attribute that says what number of stages a launch has asked Triton for, where it is not the default
-/// (`i32`).
-pub const NUM_STAGES_ATTRIBUTE: &str = "symm.num_stages";
-
-/// The module attribute that says that waits of a Triton kernel have a deadline where they are given none (`i32`).
-pub const DEFAULT_TIMEOUT_ATTRIBUTE: &str = "symm.default_timeout";
-
-/// The module attribute that says what the tags of waits stand for (text): symm-tag-waits.
-pub const WAITS_ATTRIBUTE: &str = "symm.waits";
 
 /// The handle with which the dialect is registered in a context.
 #[must_use]

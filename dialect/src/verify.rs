@@ -1,6 +1,7 @@
 //! Verifiers: what ODS's types and traits can't say. Messages begin with the label of the rule they keep.
 
 mod access;
+pub mod attribute;
 mod bulk;
 mod flag;
 mod message;
@@ -11,14 +12,9 @@ use crate::diagnostic::{Reported, error};
 use crate::lossy;
 use crate::ops::{Access, Action, Arity, Order, Question, SymmOp};
 use crate::pointer::{Pointer, is_block_memory, layout};
-use crate::shape::{DYNAMIC, integer_width, is_data};
-use crate::{
-    ENGINE_ATTRIBUTE, HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE,
-};
-use melior::ir::attribute::{AttributeLike, IntegerAttribute, StringAttribute};
+use crate::shape::{DYNAMIC, is_data};
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
-use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
-use symm_abi::far::ENGINES;
+use melior::ir::{Type, TypeLike, Value, ValueLike};
 use symm_abi::heap::HEAP_ALIGN;
 
 type Verdict = Result<(), Reported>;
@@ -96,42 +92,6 @@ fn verify_action<'c: 'a, 'a>(op: SymmOp<'c, 'a>, action: Action<'c, 'a>) -> Verd
         // The ends of a copy are checked above.
         Action::Get(_) | Action::Put(_) | Action::Copy(_) | Action::BarrierAll(_) => Ok(()),
     }
-}
-
-/// Checks one attribute of this dialect on an op of any dialect.
-pub fn verify_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, attribute: Attribute<'c>) -> Verdict {
-    let integer = |width| {
-        let integer = IntegerAttribute::try_from(attribute).ok();
-        integer.filter(|integer| integer_width(integer.r#type()) == Some(width)).map(|integer| integer.value())
-    };
-    let engines;
-    let complaint = match name {
-        NUM_RANKS_ATTRIBUTE if integer(32).is_none_or(|ranks| ranks <= 0) => "an i32 above 0",
-        HEAP_STRIDE_ATTRIBUTE if integer(64).is_none_or(|stride| stride <= 0 || stride % HEAP_ALIGNMENT != 0) => {
-            "an i64 in bytes, above 0 and a multiple of 2 MiB (T4, T5)"
-        }
-        HEAP_SIZE_ATTRIBUTE if integer(64).is_none_or(|size| size <= 0) => "an i64 in bytes, above 0",
-        ENGINE_ATTRIBUTE if !is_engine(attribute) => {
-            engines = format!("the name of an engine, {} (N1)", ENGINES.map(|name| format!("{name:?}")).join(" or "));
-            &engines
-        }
-        TABLE_IN_HEAP_ATTRIBUTE if !attribute.is_unit() || !has_fixed_range(op) => {
-            "a unit, on a module with 'symm.num_ranks' and 'symm.heap_stride' (T5)"
-        }
-        _ => return Ok(()),
-    };
-    Err(error(op, &lossy!("takes a '{name}' that is {complaint}, got {attribute}")))
-}
-
-fn is_engine(attribute: Attribute) -> bool {
-    StringAttribute::try_from(attribute).is_ok_and(|name| ENGINES.contains(&name.value()))
-}
-
-/// Whether a module says how many heaps there are and how far apart.
-fn has_fixed_range<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> bool {
-    let value = |name| module.attribute(name).and_then(IntegerAttribute::try_from).map(|value| value.value());
-    let (Ok(ranks), Ok(stride)) = (value(NUM_RANKS_ATTRIBUTE), value(HEAP_STRIDE_ATTRIBUTE)) else { return false };
-    ranks.checked_mul(stride).is_some_and(|bytes| bytes > 0 && bytes <= 1 << 60)
 }
 
 /// Every operand of the definition is there once: ODS counts them all together where there are segments, and would

@@ -93,6 +93,8 @@ def Symm_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
 }
 
 def Symm_Ctx : TypeDef<Symm_Dialect, "Ctx"> {

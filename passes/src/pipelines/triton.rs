@@ -8,8 +8,9 @@ use crate::target::TARGET;
 use crate::{check, lower, transform};
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
+use symm_dialect::attributes::{CARRIERS_ATTRIBUTE, WAITS_ATTRIBUTE};
 use symm_dialect::diagnostic::Reported;
-use symm_dialect::{WAITS_ATTRIBUTE, text};
+use symm_dialect::text;
 
 /// The pipeline.
 pub const PIPELINE: Pipeline = Pipeline {
@@ -60,7 +61,7 @@ fn steps(options: &Values) -> impl Iterator<Item = &'static Pass> {
 }
 
 /// What Python has put on the module: that it holds carriers, and what makes Triton print it in generic form.
-const MARKS: [&str; 2] = ["symm.carriers", "llvm.data_layout"];
+const MARKS: [&str; 2] = [CARRIERS_ATTRIBUTE, "llvm.data_layout"];
 
 /// A pass's options by name, with their values.
 fn values_of<'v>(pass: &Pass, options: &'v Values) -> Vec<(&'static str, &'v str)> {

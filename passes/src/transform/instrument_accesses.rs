@@ -32,7 +32,6 @@ mod lanes;
 mod looks;
 mod own;
 
-use super::keep_loops::ROUND;
 use crate::ir::ordering::{self, ACQ_REL, ACQUIRE, NOT_ATOMIC, RELAXED, RELEASE, SEQ_CST, UNORDERED};
 use crate::ir::{Builder, blocks, collect, context, definition, mutable, name, structure};
 use crate::pass::{Ir, Pass, Values};
@@ -42,6 +41,7 @@ use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, BlockLike, OperationRef, Type, TypeLike, Value, ValueLike};
 use std::collections::HashSet;
 use symm_abi::{check, kernel};
+use symm_dialect::attributes::ROUND_ATTRIBUTE;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::pointer::is_llvm_pointer;
 use symm_dialect::shape::scalar;
@@ -159,7 +159,7 @@ fn instrument<'c: 'a, 'a>(
             own::divide(op, calls);
             Ok(())
         }
-        "llvm.inline_asm" if op.has_attribute(ROUND) => {
+        "llvm.inline_asm" if op.has_attribute(ROUND_ATTRIBUTE) => {
             Builder::before(op).erase(op);
             Ok(())
         }

@@ -30,6 +30,7 @@ use crate::ir::structure::{self, is_branch, is_loop};
 use crate::ir::{Builder, blocks, collect, name, operations};
 use crate::pass::{Ir, Pass};
 use melior::ir::OperationRef;
+use symm_dialect::attributes::ROUND_ATTRIBUTE;
 use symm_dialect::ops::{Accessing, SymmOp};
 
 /// The pass record.
@@ -44,9 +45,6 @@ pub const PASS: Pass = Pass {
         Ok(changed)
     },
 };
-
-/// The attribute of the instruction.
-pub const ROUND: &str = "symm.round";
 
 /// Whether a loop may be deleted.
 fn may_go<'c: 'a, 'a>(around: OperationRef<'c, 'a>) -> bool {
@@ -65,6 +63,6 @@ fn keep<'c: 'a, 'a>(around: OperationRef<'c, 'a>) {
     let Some(first) = blocks(around).first().and_then(|block| operations(*block).first().copied()) else { return };
     let b = Builder::before(first);
     let texts = [("asm_string", b.string("")), ("constraints", b.string(""))];
-    let attributes = [&texts[..], &[("has_side_effects", b.unit()), (ROUND, b.unit())]].concat();
+    let attributes = [&texts[..], &[("has_side_effects", b.unit()), (ROUND_ATTRIBUTE, b.unit())]].concat();
     b.op("llvm.inline_asm", &[], &[], &attributes);
 }

@@ -34,6 +34,7 @@ use crate::pass::{Ir, Pass, Values};
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::{Attribute, OperationRef, Region, RegionLike, Type, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
+use symm_dialect::attributes::CARRIER_ATTRIBUTE;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Arity, CtxParts, Definition, Form, Group, SymmOp, has_segments};
 use symm_dialect::pointer::Pointer;
@@ -48,9 +49,6 @@ pub const PASS: Pass = Pass {
     options: &[],
     run,
 };
-
-/// The attribute that says what calls of a function stand for.
-const CARRIER: &str = "symm.carrier";
 
 /// The operands that make a context of its parts, besides the bases.
 const PARTS: [&str; 2] = ["ctx.rank", "ctx.num_ranks"];
@@ -90,7 +88,7 @@ fn carrier<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> Option<(String, String
         return None;
     }
     let symbol = symbol(function)?;
-    let words = function.attribute(CARRIER).ok().and_then(text::string);
+    let words = function.attribute(CARRIER_ATTRIBUTE).ok().and_then(text::string);
     let words = words.or_else(|| Some(symbol.strip_prefix("symm.")?.to_owned()))?;
     Some((symbol, words))
 }

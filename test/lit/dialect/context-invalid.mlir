@@ -261,3 +261,88 @@ module attributes {symm.engine = "smoke"} {}
 
 // expected-error @below {{takes a 'symm.engine' that is the name of an engine, "openshmem" or "nvshmem" (N1), got unit}}
 module attributes {symm.engine} {}
+
+// -----
+
+// An attribute that nothing reads is a misspelt one: on a module, …
+// expected-error @below {{'builtin.module' op has the attribute 'symm.num_rank', which nothing reads: it may have symm.num_ranks, symm.heap_size, }}
+module attributes {symm.num_rank = 4 : i32} {}
+
+// -----
+
+// expected-error @below {{'gpu.module' op has the attribute 'symm.wronng', which nothing reads: it may have symm.num_ranks}}
+gpu.module @kernels attributes {symm.wronng} {}
+
+// -----
+
+// … a function, …
+// expected-error @below {{'func.func' op has the attribute 'symm.wronng', which nothing reads: symm attributes belong on modules, and on functions' arguments and results}}
+func.func @bad() attributes {symm.wronng} { return }
+
+// -----
+
+// (A module's says nothing there.)
+// expected-error @below {{'func.func' op has the attribute 'symm.num_ranks', which nothing reads}}
+func.func @bad() attributes {symm.num_ranks = 4 : i32} { return }
+
+// -----
+
+// … an op of MLIR's, …
+func.func @bad(%m: memref<i32>) -> i32 {
+  // expected-error @below {{'memref.load' op has the attribute 'symm.volatle', which nothing reads}}
+  %v = memref.load %m[] {symm.volatle} : memref<i32>
+  return %v : i32
+}
+
+// -----
+
+// … of symm's, …
+func.func @bad(%ctx: !symm.ctx) {
+  // expected-error @below {{'symm.rank' op has the attribute 'symm.name', which nothing reads}}
+  %rank = symm.rank %ctx {symm.name = "me"}
+  return
+}
+
+// -----
+
+// … of a dialect that is not registered, …
+func.func @bad() {
+  // expected-error @below {{'test.op' op has the attribute 'symm.wronng', which nothing reads}}
+  "test.op"() {symm.wronng} : () -> ()
+  return
+}
+
+// -----
+
+// … an argument of a function, of any kind, …
+// expected-error @below {{'func.func' op argument 1 has the attribute 'symm.nmae', which nothing reads: it may have symm.name, symm.default}}
+func.func private @bad(i32, i32 {symm.nmae = "n"})
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{'gpu.func' op argument 0 has the attribute 'symm.num_ranks', which nothing reads}}
+  gpu.func @bad(%n: i32 {symm.num_ranks = 4 : i32}) kernel { gpu.return }
+}
+
+// -----
+
+// expected-error @below {{'llvm.func' op argument 0 has the attribute 'symm.nmae', which nothing reads}}
+llvm.func @bad(i32 {symm.nmae = "n"})
+
+// -----
+
+// … or a result.
+// expected-error @below {{'func.func' op result 1 has the attribute 'symm.default', which nothing reads: it may have symm.name}}
+func.func private @bad() -> (i32, i32 {symm.default = 1 : i32})
+
+// -----
+
+// A name is text, as the command line has it.
+// expected-error @below {{'func.func' op argument 0 has a symm.name that is no text, is empty or has an equals sign}}
+func.func private @bad(i32 {symm.name = 1 : i32})
+
+// -----
+
+// expected-error @below {{'func.func' op result 0 has a symm.name that is no text, is empty or has an equals sign}}
+func.func private @bad() -> (i32 {symm.name = "a=b"})

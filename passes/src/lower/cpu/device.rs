@@ -15,6 +15,7 @@ use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use std::collections::HashSet;
 use symm_abi::kernel::{self, GRID_WORD};
+use symm_dialect::attributes::DEVICE_ATTRIBUTE;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
 use symm_dialect::ops::SymmOp;
@@ -23,9 +24,6 @@ use symm_dialect::symbol::{signature, symbol};
 use symm_dialect::text;
 
 mod threads;
-
-/// Marks a function of a `gpu.module`: its last argument points to the block's coordinates.
-const MARK: &str = "symm.device";
 
 /// What the names of the device functions that this lowering makes begin with.
 pub const DEVICE: &str = "_symm_device_";
@@ -41,7 +39,7 @@ pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
             flatten(module, runtime)?;
         }
     }
-    let functions = operations(runtime.body()).into_iter().filter(|op| op.has_attribute(MARK));
+    let functions = operations(runtime.body()).into_iter().filter(|op| op.has_attribute(DEVICE_ATTRIBUTE));
     let devices: HashSet<String> = functions.filter_map(symbol).collect();
     let mut outcome = Ok(());
     for op in collect(root) {
@@ -122,7 +120,7 @@ fn take_coordinates<'c: 'a, 'a>(function: OperationRef<'c, 'a>) {
     blocks(function)[0].add_argument(b.ptr(), function.location());
     let ty = type_attribute(FunctionType::new(b.context, &inputs, &results));
     set_attribute(function, "function_type", ty);
-    set_attribute(function, MARK, b.unit());
+    set_attribute(function, DEVICE_ATTRIBUTE, b.unit());
     // Attributes of arguments are one for each; nothing here needs them.
     remove_attribute(function, "arg_attrs");
 }
@@ -195,7 +193,7 @@ fn flatten_function<'c: 'a, 'a>(
         ("sym_name", b.string(&name)),
         ("function_type", type_attribute(FunctionType::new(b.context, &inputs, &results))),
         ("sym_visibility", b.string("private")),
-        (MARK, b.unit()),
+        (DEVICE_ATTRIBUTE, b.unit()),
     ];
     b.op_with_regions(structure::FUNC, &[], &[], &attributes, vec![body]);
     if is_kernel {
@@ -252,7 +250,7 @@ pub fn in_memory<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
 /// A pointer to the coordinates of the block that runs `op`: [`symm_abi::kernel::Coords`].
 fn coordinates<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
     let function = enclosing(op, &[structure::FUNC])?;
-    if !function.has_attribute(MARK) {
+    if !function.has_attribute(DEVICE_ATTRIBUTE) {
         return None;
     }
     let entry = blocks(function).first().copied()?;

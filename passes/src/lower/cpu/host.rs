@@ -15,6 +15,7 @@ use melior::ir::r#type::{FunctionType, ShapedTypeLike};
 use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike};
 use symm_abi::functions::{self, Function};
 use symm_abi::kernel::{self, Argument, Kinds};
+use symm_dialect::attributes::ENTRY_ATTRIBUTE;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
 use symm_dialect::ops::{Alloc, BarrierAll, Check, Fault, Free, Print};
@@ -22,9 +23,6 @@ use symm_dialect::pointer::{is_llvm_pointer, layout};
 use symm_dialect::shape::{Shaped, byte_width, integer_width, is_data, scalar as scalar_of};
 use symm_dialect::symbol::{signature, symbol};
 use symm_dialect::text::{nested_symbol, string};
-
-/// Marks a host function that gets an entry.
-const ENTRY: &str = "symm.entry";
 
 /// Finds the functions that get an entry, while their first argument still is a `!symm.ctx`; S1 if they or a kernel
 /// take or return what can't lie in memory.
@@ -49,7 +47,7 @@ pub fn check_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Repor
         }
         if signature(op).0.first() == Some(&ctx) {
             outcome = outcome.and(check_name(op)).and(check_types(op, ctx));
-            set_attribute(op, ENTRY, Attribute::unit(context(root)));
+            set_attribute(op, ENTRY_ATTRIBUTE, Attribute::unit(context(root)));
         }
     }
     outcome
@@ -84,7 +82,7 @@ fn check_types<'c: 'a, 'a>(function: OperationRef<'c, 'a>, ctx: Type<'c>) -> Res
 /// Makes the entries.
 pub fn make_entries(root: OperationRef) {
     for op in operations(blocks(root)[0]) {
-        if !op.has_attribute(ENTRY) {
+        if !op.has_attribute(ENTRY_ATTRIBUTE) {
             continue;
         }
         let symbol = symbol(op).expect("a function has a name");
