@@ -7,7 +7,7 @@ import symm
 import symm.triton as st
 import triton
 import triton.language as tl
-from compiling import compile_for
+from compiling import VERSION, compile_for
 from triton.experimental import gluon
 
 SIGNATURE = {"table": "*i64", "p": "*fp32", "c": "*kfp32", "h": "*fp16", "b": "*i8", "flag": "*i64", "n": "i32"}
@@ -177,6 +177,17 @@ def fitting(table, signed, unsigned, n):
 
 def test_flags_take_what_fits():
     compile_for("sm_90", fitting, {"table": "*i64", "signed": "*i32", "unsigned": "*u64", "n": "i32"})
+
+
+@triton.jit
+def block_pointer(table, p):
+    st.load(table, tl.make_block_ptr(p, (64,), (1,), (0,), (64,), (0,)), 1)
+
+
+@pytest.mark.skipif(VERSION >= (3, 7), reason="newer versions have no block pointers")
+def test_block_pointers_are_refused():
+    with pytest.raises(symm.CompileError, match="block pointers are not supported"):
+        compile_for("sm_90", block_pointer, {"table": "*i64", "p": "*fp32"})
 
 
 @triton.jit
