@@ -2,6 +2,7 @@
 
 mod book;
 mod coverage;
+mod environment;
 mod layout;
 
 pub use coverage::metadata;
@@ -36,6 +37,7 @@ const CHECKS: &[Check] = &[
         run::run(run::cargo().args(arguments)).context("mend what clippy says above")
     }),
     ("the book's navigation has every page", || none(&book::pages_left_out()?)),
+    ("the book tells of every environment variable", || none(&environment::variables_not_told()?)),
     ("the book's links lead somewhere", || docs::book().map(|_| ())),
     ("generated docs are fresh", || generate::run(&generate::Arguments { check: true })),
 ];
