@@ -20,7 +20,7 @@ def Symm_Dialect : Dialect {
     barriers.
 
     Rules that verifiers, lowerings and tests refer to by label.
-    [The memory model](../memory-model.md) explains O1 to P1.
+    [The memory model](../memory-model.md) explains T1 to P1 and S1, [across nodes](../nodes.md) N1 to N4.
 
     - **T1** A symmetric pointer is an address inside the current rank's heap.
       `as_remote(p, r) = p - base[me] + base[r]`.

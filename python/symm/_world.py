@@ -52,7 +52,9 @@ def init(
     `heap_size` is in bytes, for each rank; symm takes the first 2 MiB. `device` is "cuda", "hip" or "cpu", as text or
     a torch.device; by default the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU. A rank uses
     the GPU `rank` modulo the number of GPUs, and a device with another number is an error. `timeout` is the longest
-    time in seconds that a call may wait for other ranks.
+    time in seconds that a call may wait for other ranks, and that a wait or barrier in a kernel may take. Without it
+    calls wait without limit (`symm.init` itself 30 seconds), and kernels have SYMM_TIMEOUT of the environment, in
+    seconds, or no limit.
 
     `engine` is what reaches ranks whose heaps are not mapped: "nvshmem", on NVIDIA GPUs. All ranks give the same,
     before they compile kernels. `domain` is how many ranks count as one node: all others are far, even on this host;

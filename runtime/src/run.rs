@@ -99,7 +99,8 @@ impl Config {
         }
         if self.heap_size <= RESERVED_BYTES || self.heap_size > MAX_HEAP_SIZE {
             let what = format!("a heap of {} bytes", self.heap_size);
-            let mend = "heap_size has to be more than 2 MiB, which symm uses itself, and at most 512 GiB";
+            let mend = "its size (heap_size, --heap-size) has to be more than 2 MiB, which symm uses itself, and \
+                        at most 512 GiB";
             return Err(Error::InvalidConfig { what, mend });
         }
         let takes_engine = matches!((&self.ranks, &self.device), (Ranks::Process(_), Device::Cuda(_)));
