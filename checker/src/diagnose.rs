@@ -51,7 +51,7 @@ impl Machine {
             return alone_at_barrier(at);
         }
         if earlier.strong.is_some() && later.strong.is_some() {
-            let help = format!("two atomics of one place: give both scope {scope} and the same bytes");
+            let help = format!("two atomics on one place: give both scope {scope} and the same bytes");
             return Finding { kind: Kind::NarrowAtomic, at, help };
         }
         if raced.is_same {
@@ -71,7 +71,7 @@ impl Machine {
         if let Some((waited, signal)) = self.wrong_event(raced, false) {
             is_ahead = self.is_ahead(raced, waited);
             if !is_ahead {
-                let other = "waits, and goes on with another event than this signal:";
+                let other = "waits, and is satisfied by another event than this signal:";
                 at.extend([self.at_step(waited.wait, &waited.site, other), signal]);
                 let help = "give each event a flag of its own, or wait for a value that only this one can make";
                 return Finding { kind: Kind::WrongEvent, at, help: help.into() };

@@ -116,36 +116,36 @@ impl Kind {
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Race => "Two accesses of one place, at least one of them a write, and nothing orders them.",
+            Self::Race => "Two accesses to one place, at least one of them a write, and nothing orders them.",
             Self::SameValue => {
                 "An op of several threads writes one value to one place; which comes last does not matter."
             }
             Self::WriteAfterRead => "A place is written again, and nothing tells the writer that it has been read.",
             Self::MissingRelease => {
-                "The signal that tells of the data does not release, so the data may come after it."
+                "The signal that announces the data does not release, so the data may come after it."
             }
             Self::NarrowRelease => {
-                "The signal that tells of the data releases at a scope that does not reach the reader."
+                "The signal that announces the data releases at a scope that does not reach the reader."
             }
             Self::MissingAcquire => {
                 "The wait sees the signal and does not acquire, so reads after it may come before it."
             }
             Self::NarrowAcquire => "The wait acquires at a scope that does not reach the writer.",
-            Self::NarrowAtomic => "Two atomics of one place that are not atomic for each other.",
-            Self::WrongEvent => "A wait goes on with another event than the one that is meant.",
-            Self::PassedBy => "A flag was what a wait waits for, and was past it before the wait looked.",
+            Self::NarrowAtomic => "Two atomics on one place that are not atomic with respect to each other.",
+            Self::WrongEvent => "A wait is satisfied by another event than the one that is meant.",
+            Self::PassedBy => "A flag had the value that a wait waits for, and had passed it before the wait looked.",
             Self::SetAgainstAdd => "One task sets a flag that another one adds to, so that one of the two is lost.",
             Self::Deadlock => "No task can go on.",
             Self::NeverSignalled => "No task can go on: nobody has signalled the flag.",
             Self::TooManyBlocks => "Blocks on the device wait for blocks that do not fit on it.",
-            Self::BarrierDivergence => "Some tasks of a group are at a barrier that others do not come to.",
-            Self::NeverWaited => "A flag is signalled, and nobody looks at it.",
-            Self::NeverWritten => "Memory is read that nothing has been written to.",
+            Self::BarrierDivergence => "Some tasks of a group are at a barrier that others do not reach.",
+            Self::NeverWaited => "A flag is signalled, and nobody waits for it or reads it.",
+            Self::NeverWritten => "Memory is read that has not been written.",
             Self::Freed => "Memory is accessed that was freed.",
             Self::OutOfHeap => "Memory is accessed that was never allocated.",
-            Self::PacketOverwritten => "A packet is put over one that nobody is known to have received.",
+            Self::PacketOverwritten => "A packet overwrites one that may not have been received.",
             Self::FailedCheck => "A check of the program failed.",
-            Self::Fault => "A task did what ends a process.",
+            Self::Fault => "A task did something that ends a process.",
         }
     }
 

@@ -89,7 +89,7 @@ impl Machine {
         let (read, _) = miss.takes.split_first()?;
         let weak = self.weak(raced, miss);
         let (writer, site) = self.teller(raced.earlier.epoch, miss);
-        at.push(self.at_step(writer, &site, "tells of the first access"));
+        at.push(self.at_step(writer, &site, "announces the first access"));
         at.push(self.at_step(read.step, &read.site, "sees it before the second"));
         let fences = weak.tells.iter().chain(&weak.takes).filter(|part| part.is_fence);
         at.extend(fences.map(|part| {
@@ -156,8 +156,8 @@ impl Weak<'_> {
             let name = |part: &&Part| if part.is_fence { fence.to_owned() } else { op.to_owned() };
             parts.iter().map(|part| format!("{} (scope {})", name(part), part.scope.keyword())).collect()
         };
-        let (tells, sees) = ("what tells of the first access", "what sees it");
-        let mut all = names(&self.tells, [tells, "the fence before what tells of it"]);
+        let (tells, sees) = ("what announces the first access", "what sees it");
+        let mut all = names(&self.tells, [tells, "the fence before what announces it"]);
         if !self.releases {
             all = vec![format!("{tells} (no release)")];
         }
@@ -191,7 +191,7 @@ impl Weak<'_> {
             _ if self.is_early => {
                 format!("a release at scope {scope} has to come after the first access: what is released is before it")
             }
-            _ => format!("what tells of the first access has to release at scope {scope}"),
+            _ => format!("what announces the first access has to release at scope {scope}"),
         }
     }
 }

@@ -233,7 +233,7 @@ fn missing(kind: Kind, marks: &[Option<usize>], boxes: &HashMap<usize, usize>) -
         Kind::NarrowRelease => (2, 3, "releases too narrowly"),
         Kind::MissingAcquire => (2, 3, "does not acquire"),
         Kind::NarrowAcquire => (2, 3, "acquires too narrowly"),
-        Kind::WrongEvent => (3, 2, "is not what it goes on with"),
+        Kind::WrongEvent => (3, 2, "is not what satisfies it"),
         Kind::WriteAfterRead => (0, 1, "no credit"),
         Kind::PacketOverwritten => (0, 1, "not received"),
         Kind::SetAgainstAdd => (0, 1, "one is lost"),

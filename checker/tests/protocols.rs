@@ -254,9 +254,9 @@ fn a_report_says_who_what_and_how_to_see_it_again() {
 error: missing-release (O1)
   rank 0 block 0, op 0: rank 0 block 0: writes 256 bytes at 0x400 of rank 1's heap
   rank 1 block 0, op 1: rank 1 block 0: reads 256 bytes at 0x400 of rank 1's heap
-  rank 0 block 0, op 1: rank 0 block 0: tells of the first access
+  rank 0 block 0, op 1: rank 0 block 0: announces the first access
   rank 1 block 0, op 0: rank 1 block 0: sees it before the second
-  what tells of the first access has to release at scope sys
+  what announces the first access has to release at scope sys
   schedule: ''
 
 each of these is in a real execution of the model; 1 execution tried; nothing is known of others

@@ -114,12 +114,12 @@ fn all_ops_that_are_too_weak_are_in_one_finding() {
     assert_eq!((kind, places), (Kind::NarrowRelease, 6));
     assert_eq!(
         help,
-        "each of these is too weak: the fence before what tells of it (scope gpu), the fence after what sees it \
+        "each of these is too weak: the fence before what announces it (scope gpu), the fence after what sees it \
          (scope gpu); release and acquire at scope sys"
     );
     let (kind, _, help) = fences(gpu, gpu, sys, sys);
     assert_eq!(kind, Kind::NarrowRelease);
-    assert!(help.contains("of it (scope gpu), what tells of the first access (scope gpu); release"), "{help}");
+    assert!(help.contains("announces it (scope gpu), what announces the first access (scope gpu); release"), "{help}");
     let (kind, _, help) = fences(sys, sys, gpu, sys);
     assert_eq!(kind, Kind::NarrowAcquire);
     assert_eq!(

@@ -1,4 +1,4 @@
-"""Finds out that ranks of runs on the CPU wait for each other for ever, without waiting for a time-out.
+"""Finds out that ranks of runs on the CPU wait for each other forever, without waiting for a time-out.
 
 Each rank says in its heaps whether it waits in a kernel, or is in a call where all ranks meet, and how often it has
 looked in vain. When all ranks of a run wait, nobody writes, so that what one of them has not found by then does not

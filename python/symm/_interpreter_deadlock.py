@@ -1,4 +1,4 @@
-"""What interpreted kernels wait for, in words, for all ranks to see: `_deadlock` finds those that wait for ever."""
+"""What interpreted kernels wait for, in words, for all ranks to see: `_deadlock` finds those that wait forever."""
 
 from ._deadlock import Wait
 from ._interpreter_deadline import place_text
@@ -53,7 +53,7 @@ def flags_text(world, found, is_any, waited):
 
 def packet_text(world, address, epoch, seen):
     """What a wait for packets waits for; the first line that is missing is at an address."""
-    return f"wait_packet: epoch {epoch} at {_flag(world, address, 'a line')}: it is of {seen}"
+    return f"wait_packet: epoch {epoch} at {_flag(world, address, 'a line')}: its epoch is {seen}"
 
 
 def floats_text(world, address):

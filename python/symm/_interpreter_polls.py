@@ -255,7 +255,7 @@ def late_packet(world, words, located, clock, asked):
     """The error of a wait for packets that is over time."""
     address, wanted, found = missing_line(*asked)
     place = world.flag_at(address - words[TABLE_HEADER_WORDS + words[0]])
-    text = f"a packet of epoch {wanted} at {place}: it is of {found}"
+    text = f"a packet of epoch {wanted} at {place}: its epoch is {found}"
     return timed_out(world, located, clock, (place, text, wanted, found))
 
 

@@ -18,7 +18,7 @@ class Standing(ctypes.Structure):
         ("waits", ctypes.c_int64),
         ("meets", ctypes.c_int64),
         ("left", ctypes.c_int64),
-        # Whether it has been found to wait for ever: it stands still then.
+        # Whether it has been found to wait forever: it stands still then.
         ("stuck", ctypes.c_int64),
         # How often it has begun to wait, and to how many calls it has come where all ranks of this run meet.
         ("begun", ctypes.c_int64),

@@ -247,7 +247,7 @@ class Timeouts:
             text = f"rank {missing} to come to its barrier number {found['expected']}: it has come to {found['seen']}"
             return kernel, file, line, text, f"the barrier's flag of rank {missing}"
         if what == "wait_packet":
-            text = f"a packet of epoch {found['expected']} at {flag}: it is of {found['seen']}"
+            text = f"a packet of epoch {found['expected']} at {flag}: its epoch is {found['seen']}"
             return kernel, file, line, text, flag
         if what == "wait_floats":
             return kernel, file, line, f"floats at {flag}: they have not come", flag

@@ -92,7 +92,7 @@ def ranks_of_torch(group, world):
     if not distributed.is_initialized():
         if is_mesh or isinstance(group, distributed.ProcessGroup):
             given = "mesh" if is_mesh else "group"
-            raise ArgumentError(f"team: torch.distributed, which this {given} is of, has been destroyed: give ranks")
+            raise ArgumentError(f"team: this {given}'s torch.distributed has been destroyed: give ranks")
         return None
     if is_mesh:
         if group.ndim != 1:

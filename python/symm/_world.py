@@ -318,7 +318,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
             self._wait_for(torch().cuda.current_stream(value.device).synchronize)
 
     def _wait_for(self, device):
-        """Calls what waits for the device: its kernels may wait for a rank that has failed, and so for ever."""
+        """Calls what waits for the device: its kernels may wait for a rank that has failed, and so forever."""
         if self.device.type == "cpu":
             device()
             return

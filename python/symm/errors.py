@@ -77,7 +77,7 @@ class BoundsError(LocatedError, IndexError):
 
 
 class DeadlockError(LocatedError):
-    """Ranks on the CPU wait for each other for ever, in interpreted kernels or calls of the host, of whatever Worlds.
+    """Ranks on the CPU wait for each other forever, in interpreted kernels or host calls, in any of their Worlds.
 
     The message has each rank's wait. All ranks get it, and the run is over.
     """

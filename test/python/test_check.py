@@ -89,12 +89,12 @@ def test_a_report_has_both_places_and_what_is_missing():
     for number, column, said in (
         (store, 9, f"rank 0, program 0 of relaxed_signal: writes 4 bytes at {tensor} of rank 1"),
         (load, 27, f"rank 1, program 0 of relaxed_signal: reads 4 bytes at {tensor} of rank 1"),
-        (signal, 9, "rank 0, program 0 of relaxed_signal: tells of the first access"),
+        (signal, 9, "rank 0, program 0 of relaxed_signal: announces the first access"),
         (wait, 9, "rank 1, program 0 of relaxed_signal: sees it before the second"),
     ):
         place = f"{file}:{number}:{column}: {said}\n{lines[number - 1]}\n{' ' * (column - 1)}^~~"
         assert place in text, text
-    assert "  help: what tells of the first access has to release at scope sys\n" in text
+    assert "  help: what announces the first access has to release at scope sys\n" in text
     assert re.search(r"  again: (seed=\d+, or )?replay='[\d .*]*'", text)
 
 

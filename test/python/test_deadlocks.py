@@ -10,7 +10,7 @@ DEADLOCKS = {
     "nobody_signals": "wait for element 2 of {tensor} to be >= 3: it is 0",
     "later_program": "{file}:{wait}: kernel later_program: wait for element 0 of {tensor} to be == 1: it is 0",
     "another_flag": "several flags, first for element 2 of {tensor} to be >= 1: they are 1, 1, 0, 0, 0, 0, 0, 0",
-    "no_packets": "wait_packet: epoch 7 at element 0 of {tensor}: it is of 0",
+    "no_packets": "wait_packet: epoch 7 at element 0 of {tensor}: its epoch is 0",
     "no_floats": "wait_floats: floats at element 0 of {tensor}: they have not come",
     "device_barrier_of_the_host": "rank 1: World.device_barrier at {file}:{device}",
     "one_in_a_barrier": "{file}:{barrier}: kernel one_in_a_barrier: barrier number 1",

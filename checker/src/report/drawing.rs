@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     fn drawn(rows: usize, boxes: &[Step], from: Option<usize>, to: usize) -> String {
-        let arrows = vec![Arrow { from, to, line: Line::Missing, text: "is not what it goes on with".into() }];
+        let arrows = vec![Arrow { from, to, line: Line::Missing, text: "is not what satisfies it".into() }];
         let rows = (0..rows).map(|rank| format!("rank {rank} host")).collect();
         let mut out = String::new();
         drawing(&mut out, &Picture { rows, boxes: boxes.to_vec(), arrows, left_out: None });

@@ -101,7 +101,7 @@ fn finding(out: &mut String, section: &Section, id: &str, sources: &mut Sources)
         let _ = writeln!(out, "<p><b>Allowed:</b> {}</p>", escaped(&section.reason));
     }
     if !section.help.is_empty() {
-        let _ = writeln!(out, "<p class=\"help\"><b>To mend it:</b> {}</p>", escaped(&section.help));
+        let _ = writeln!(out, "<p class=\"help\"><b>To fix it:</b> {}</p>", escaped(&section.help));
     }
     drawing(out, &section.picture);
     if let Some(sentence) = &section.picture.left_out {

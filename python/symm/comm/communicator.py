@@ -359,7 +359,7 @@ class Communicator:
         if out._is_zerotensor():
             raise ArgumentError(f"{call}: out is zeros without memory: clone() it")
         if out.dtype != source.dtype:
-            raise ArgumentError(f"{call}: out is of {out.dtype} and the tensor of {source.dtype}")
+            raise ArgumentError(f"{call}: out has dtype {out.dtype}, and the tensor has {source.dtype}")
         if out.numel() != count:
             raise ArgumentError(f"{call}: out has {out.numel()} elements, and the result has {count}")
         if any(size > 1 and not stride for size, stride in zip(out.shape, out.stride(), strict=True)):

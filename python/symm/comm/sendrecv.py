@@ -102,7 +102,7 @@ def all_to_all(
         said = f"a part of the tensor has {source.count} elements, one of out {target.count}"
         raise ArgumentError(f"all_to_all: {said}")
     if source.dtype != target.dtype and (wire, produce, consume) == (None, None, None):
-        raise DtypeError(f"all_to_all: tensor is of {source.dtype} and out of {target.dtype}: give `wire`, or a hook")
+        raise DtypeError(f"all_to_all: the tensor is {source.dtype}, and out is {target.dtype}: give `wire`, or a hook")
     source.keep_apart(target.memory)
     call.swap(source, target, produce, consume)
     return target.written()

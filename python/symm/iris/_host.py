@@ -240,7 +240,7 @@ class Iris:
         if out.numel() != values.numel():
             raise UnsupportedError(f"out has {out.numel()} elements, but {values.numel()} are needed")
         if out.dtype != values.dtype:
-            raise UnsupportedError(f"out is of {out.dtype}, but {values.dtype} is needed")
+            raise UnsupportedError(f"out has dtype {out.dtype}, but {values.dtype} is needed")
         if not self.is_symmetric(out):
             raise UnsupportedError("out is not on the symmetric heap")
         filled = out.view(values.shape)

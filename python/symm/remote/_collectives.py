@@ -102,7 +102,7 @@ class Collectives:
             if tensor.shape != first.shape or tensor.dtype != first.dtype:
                 what, there = f"{tuple(tensor.shape)} of {tensor.dtype}", f"{tuple(first.shape)} of {first.dtype}"
                 raise ArgumentError(
-                    f"{name}: rank {rank}'s tensor is {what}, rank 0's {there}: all are of one shape and dtype"
+                    f"{name}: rank {rank}'s tensor is {what}, rank 0's {there}: all must have one shape and dtype"
                 )
         return tensors[0]._meta
 

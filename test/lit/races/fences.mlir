@@ -10,13 +10,13 @@
 // RUN: symm-check %s --as-written --entry right --exhaustive | FileCheck %s --check-prefix=RIGHT
 
 // EARLY: error: missing-release
-// EARLY: note: rank 0 block 0 thread 0: tells of the first access
+// EARLY: note: rank 0 block 0 thread 0: announces the first access
 // EARLY-NEXT: symm.signal
 // EARLY: help: a release at scope sys has to come after the first access: what is released is before it
 // EARLY: symm-check: 1 error;
 
 // NARROW: error: narrow-release
-// NARROW: note: rank 0 block 0 thread 0: tells of the first access
+// NARROW: note: rank 0 block 0 thread 0: announces the first access
 // NARROW-NEXT: symm.signal
 // NARROW: note: rank 0 block 0 thread 0: releases before it, at scope gpu
 // NARROW-NEXT: symm.fence sem release scope gpu

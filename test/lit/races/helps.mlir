@@ -46,7 +46,7 @@ module attributes {gpu.container_module} {
 
     // LOCK: error: missing-release (O1)
     // LOCK-NOT: scope gpu
-    // LOCK: help: what tells of the first access has to release at scope sys
+    // LOCK: help: what announces the first access has to release at scope sys
     // LOCK-NOT: scope gpu
     gpu.func @lock(%ctx: !symm.ctx, %data: memref<2xi32>) kernel {
       %c0 = arith.constant 0 : index

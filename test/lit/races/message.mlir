@@ -22,9 +22,9 @@
 // RELAXED-NEXT: {{^}}      symm.remote_store %ctx, %mail
 // RELAXED-NEXT: {{^      \^$}}
 // RELAXED: note: rank {{[01]}} block 0 thread 0: reads 4 bytes at 0x200000
-// RELAXED: note: rank [[R]] block 0 thread 0: tells of the first access
+// RELAXED: note: rank [[R]] block 0 thread 0: announces the first access
 // RELAXED-NEXT: symm.signal
-// RELAXED: help: what tells of the first access has to release at scope sys
+// RELAXED: help: what announces the first access has to release at scope sys
 // RELAXED-NEXT: again: {{.*}}symm-check {{.*}}message.mlir --ranks 2 --entry relaxed --as-written --replay '
 // RELAXED: symm-check: 1 error; 1 execution tried; nothing is known of other schedules
 

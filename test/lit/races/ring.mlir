@@ -14,7 +14,7 @@
 // RUN: sed '/signal set/s/%head\[%c0\], %next, %zero/& sem relaxed/' %s > %t.signal.mlir
 // RUN: not symm-check %t.signal.mlir --ranks 2 --as-written --schedules 10 | FileCheck %s --check-prefix=SIGNAL
 // SIGNAL: error: missing-release (O1)
-// SIGNAL: help: what tells of the first access has to release at scope sys
+// SIGNAL: help: what announces the first access has to release at scope sys
 // RUN: sed '/HEAD ge/s/%free/& sem relaxed/' %s > %t.wait.mlir
 // RUN: not symm-check %t.wait.mlir --ranks 2 --as-written --schedules 10 | FileCheck %s --check-prefix=WAIT
 // WAIT: error: missing-acquire (O1)

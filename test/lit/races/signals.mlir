@@ -52,7 +52,7 @@
 // RUN: sed 's/peer group block$/peer scope gpu group block/' %S/../../../examples/all_to_all.mlir > %t.put.mlir
 // RUN: not symm-check %t.put.mlir --ranks 2 --threads 2 --as-written | FileCheck %s --check-prefix=PUT
 // PUT: error: narrow-release (O2)
-// PUT: tells of the first access
+// PUT: announces the first access
 // PUT-NEXT: symm.put_signal
 
 !word = memref<1xi32>

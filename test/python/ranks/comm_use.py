@@ -95,7 +95,7 @@ def wrong():
         raises(errors.ArgumentError, said, COMM.all_to_all, rows, out=rows.clone())
         raises(errors.ArgumentError, said, COMM.scatter, rows, ME, out=torch.zeros(RANKS + 1))
         assert COMM.reduce_scatter(rows, out=torch.ones(RANKS + 1)).tolist() == [0] * (RANKS + 1)
-    said = "out is of torch.int32 and the tensor of torch.float32"
+    said = "out has dtype torch.int32, and the tensor has torch.float32"
     raises(errors.ArgumentError, said, COMM.all_reduce, good, out=good.int())
     raises(errors.ArgumentError, "out has", COMM.all_gather, good, out=torch.zeros(5))
     raises(errors.RankRangeError, f"rank {RANKS} out of range [0, {RANKS})", COMM.broadcast, good, RANKS)

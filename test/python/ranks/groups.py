@@ -52,7 +52,7 @@ with pytest.raises(symm.ArgumentError, match="team: this group of torch.distribu
 world.barrier()
 dist.destroy_process_group()
 for given, what in ((tp, "mesh"), (group, "group")):
-    said = f"team: torch.distributed, which this {what} is of, has been destroyed"
+    said = f"team: this {what}'s torch.distributed has been destroyed"
     with pytest.raises(symm.ArgumentError, match=said):
         world.team(given)
 world.barrier()

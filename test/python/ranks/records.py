@@ -55,7 +55,7 @@ def by_a_team():
             0,
             "element 0 of World.zeros: torch.int32, (2, 4)",
         ), error
-        assert "a packet of epoch 4 at element 0 of World.zeros" in error.message and "it is of -3" in error.message
+        assert "a packet of epoch 4 at element 0 of World.zeros" in error.message and "its epoch is -3" in error.message
     world.rank.barrier("")
 
 

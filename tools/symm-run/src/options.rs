@@ -9,7 +9,7 @@ use symm_codegen::Level;
 
 /// Run a symm program on N ranks.
 ///
-/// The program's host function runs once per rank, as a thread each, or as a process each with --processes or under
+/// The program's host function runs once per rank. Each rank is a thread, or a process with --processes or under
 /// torchrun, mpirun or srun. The exit status is not zero if a check of the program fails, if it cannot be compiled, if
 /// it does not end in time, or if a rank dies.
 ///
