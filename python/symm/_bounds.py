@@ -7,6 +7,7 @@ tensors, and write the record that waits write when their time is over.
 
 from . import _open
 from ._memory import torch
+from ._open import rank_text
 from ._symm import DEADLINE_NUMBERS, DEADLINE_RECORD, RESERVED_BYTES
 
 # How what the compiler says of an access begins that leaves its tensor, and of one through a far rank's as_remote.
@@ -61,16 +62,17 @@ def described(world, rank, words, what):
     op, operand = access.removeprefix(FAR if is_far else OUTSIDE).rsplit(" ", 1)
     address, start, end = (words[DEADLINE_RECORD[name]] for name in ("address", "expected", "seen"))
     program, base = program_of(words[DEADLINE_RECORD["program"]]), words[DEADLINE_RECORD["base"]]
+    who = f"kernel {kernel}: {rank_text(world, rank)}, program {program}"
     if is_far:
         tensor = world.flag_at(address - base)
-        peer = "another rank" if start == DEADLINE_NUMBERS["nowhere"] else f"rank {start}"
-        message = f"kernel {kernel}: rank {rank}, program {program}: {op}: {operand} leads to {tensor} of {peer}"
+        peer = "another rank" if start == DEADLINE_NUMBERS["nowhere"] else rank_text(world, start)
+        message = f"{who}: {op}: {operand} leads to {tensor} of {peer}"
         message += f", which is far: its heap is not mapped, so use symm's ops, which take the rank. {LEFT_OUT}"
         return message, file, line, kernel, rank, program, tensor, address - base
     offset = address - start
     tensor = world.tensor_at(start - base, end - start)
     place = f"{-offset} bytes before its first" if offset < 0 else f"at byte {offset}"
-    message = f"kernel {kernel}: rank {rank}, program {program}: {op}: {operand} is outside of {tensor}: it is "
+    message = f"{who}: {op}: {operand} is outside of {tensor}: it is "
     message += f"{place}, and the tensor has {end - start} bytes. Is a mask missing, or wrong? {LEFT_OUT}"
     return message, file, line, kernel, rank, program, tensor, offset
 

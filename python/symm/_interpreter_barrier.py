@@ -7,6 +7,7 @@ from triton.runtime.interpreter import interpreter_semantic
 
 from . import _interpreter, _interpreter_deadlock, _open, _symm
 from ._interpreter_deadline import Clock, timed_out
+from ._open import rank_text
 from .errors import SymmError
 
 
@@ -45,7 +46,7 @@ def meet(world, words, clock):
                 _interpreter.check_ranks(words)
                 if clock.is_over():
                     seen = ctypes.c_int64.from_address(flag).value
-                    text = f"rank {rank} to come to its barrier number {epoch}: it has come to {seen}"
-                    what = f"the barrier's flag of rank {rank}"
+                    text = f"{rank_text(world, rank)} to come to its barrier number {epoch}: it has come to {seen}"
+                    what = f"the barrier's flag of {rank_text(world, rank)}"
                     raise timed_out(world, _interpreter.located, clock, (what, text, epoch, seen))
                 watch.looked()

@@ -12,6 +12,7 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import interpreter_semantic
 
 from ._host_call import calls, is_call, said
+from ._open import rank_text
 from ._standing import Standing
 from ._symm import DEADLINE_NUMBERS
 from ._symm import DEADLINE_RECORD as WORD
@@ -64,8 +65,11 @@ def timed_out(world, located, clock, waited):
     rank = world.get_rank()
     home, members = world._place()
     others = enumerate(members)
-    others = tuple(Standing.of(home.bases[each]).describe(other) for other, each in others if other != rank)
-    who = f"rank {rank}" if is_call(kernel) else f"rank {rank}, program {program}"
+    others = (
+        Standing.of(home.bases[each]).describe(rank_text(world, other)) for other, each in others if other != rank
+    )
+    others, waiter = tuple(others), rank_text(world, rank)
+    who = waiter if is_call(kernel) else f"{waiter}, program {program}"
     message = f"{said(kernel)}: {who} has waited {clock.seconds:g} s for {text}"
     message += "".join(f"\n  {each}" for each in others)
     details = kernel, rank, program, flag, expected, seen, others

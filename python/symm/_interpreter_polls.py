@@ -22,6 +22,7 @@ from . import _interpreter_deadlock, _interpreter_memory, _interpreter_trace, _o
 from ._host_call import calls, is_call
 from ._interpreter_deadline import Clock, timed_out
 from ._memory import torch
+from ._open import rank_text
 from ._symm import DEADLINE_OFFSET, PACKET_EPOCHS, TABLE_HEADER_WORDS, try_packets
 from ._timeouts import flag_text
 
@@ -286,7 +287,7 @@ def _flag(world, address):
     for rank, member in enumerate(members):
         offset = address - home.bases[member]
         if 0 <= offset < home.heap_size:
-            return home.flag_at(offset) + ("" if rank == world.get_rank() else f" of rank {rank}")
+            return home.flag_at(offset) + ("" if rank == world.get_rank() else f" of {rank_text(world, rank)}")
     return home.flag_at(-1)
 
 
@@ -294,7 +295,7 @@ def _late(world, words, located, clock, waited):
     """The error of a loop that has timed out."""
     address, rank, asked, seen = waited
     flag = world.flag_at(address - words[TABLE_HEADER_WORDS + words[0]])
-    flag += "" if rank == words[0] else f" of rank {rank}"
+    flag += "" if rank == words[0] else f" of {rank_text(world, rank)}"
     expected = None if asked is None else asked[1]
     return timed_out(world, located, clock, (flag, flag_text(flag, asked, seen), expected, seen))
 

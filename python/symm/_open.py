@@ -97,6 +97,12 @@ def shown(value, world):
     return f"{kind}on the heap of rank {whose}" if whose >= 0 else f"{kind}on another World's heap"
 
 
+def rank_text(world, rank):
+    """A rank of a World, or of a Team with its number in the World, too, for messages."""
+    members = getattr(world, "members", None)
+    return f"rank {rank}" if members is None else f"rank {rank} of the team (rank {members[rank]} of the World)"
+
+
 def record_into(world, address):
     """Has compiled kernels of a World and its teams record what they do at an address; 0 turns recording off."""
     world.records_at = address

@@ -44,11 +44,11 @@ class Standing(ctypes.Structure):
     def text(self):
         return self.bytes.decode(errors="replace")
 
-    def describe(self, rank):
-        """What the rank of this number does, for messages."""
+    def describe(self, who):
+        """What this rank does, for messages; `who` names it."""
         if self.waits or self.meets or self.left:
-            return f"rank {rank}: {self.text}"
-        return f"rank {rank} {self.does.decode(errors='replace') or 'is in no kernel'}"
+            return f"{who}: {self.text}"
+        return f"{who} {self.does.decode(errors='replace') or 'is in no kernel'}"
 
     def do(self, text):
         """What the rank does while it does not wait; nothing where it is in no kernel."""

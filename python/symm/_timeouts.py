@@ -19,6 +19,7 @@ from typing import Any
 from . import _bounds, _host_call
 from ._device import caller
 from ._memory import Memory, torch
+from ._open import rank_text
 from ._symm import DEADLINE_NUMBERS, DEADLINE_OFFSET, DEADLINE_RECORD
 from .errors import ArgumentError, BoundsError, SymmWarning, WaitTimeoutError
 
@@ -206,7 +207,8 @@ class Timeouts:
         first = {"rank": rank, **{name: words[WORD[name]] for name in names}}
         kernel, file, line, text, flag = self._wait_text(first)
         program = program_of(first["program"])
-        who = f"rank {rank}" if _host_call.is_call(kernel) else f"rank {rank}, program {program}"
+        waiter = rank_text(self.world, rank)
+        who = waiter if _host_call.is_call(kernel) else f"{waiter}, program {program}"
         message = f"{_host_call.said(kernel)}: {who} has waited {self.limit_text(words)} for {text}"
         message += ". This World's kernels no longer wait, and what they have written is not valid: end the run"
         said = []
@@ -214,11 +216,12 @@ class Timeouts:
             if (other, entry["program"], entry["tag"]) != (rank, first["program"], first["tag"]):
                 its_kernel, its_file, its_line, its_text, _ = self._wait_text(entry)
                 place = f"{its_file}:{its_line}: " if its_file else ""
-                who = f"rank {other}, program {program_of(entry['program'])}, {place}"
-                who = f"rank {other}: " if _host_call.is_call(its_kernel) else who
+                named = rank_text(self.world, other)
+                who = f"{named}, program {program_of(entry['program'])}, {place}"
+                who = f"{named}: " if _host_call.is_call(its_kernel) else who
                 said.append(f"{who}{_host_call.said(its_kernel)}: {its_text}")
         silent = sorted(set(range(self.world.get_num_ranks())) - {rank} - {other for other, _ in others})
-        said += [f"rank {other} is not waiting in a watched kernel" for other in silent]
+        said += [f"{rank_text(self.world, other)} is not waiting in a watched kernel" for other in silent]
         message += "".join(f"\n  {each}" for each in said)
         return message, file, line, kernel, rank, program, flag, first["expected"], first["seen"], tuple(said)
 
@@ -240,12 +243,12 @@ class Timeouts:
         offset = (found["address"] & (1 << WORD["rank_shift"]) - 1) - found["base"]
         flag = self.world.flag_at(offset)
         if holder not in (-1, found["rank"]):
-            flag += f" of rank {holder}"
+            flag += f" of {rank_text(self.world, holder)}"
         if what == "barrier":
             ranks = self.world.get_num_ranks()
-            missing = offset // 8 % (ranks + 1) - 1
-            text = f"rank {missing} to come to its barrier number {found['expected']}: it has come to {found['seen']}"
-            return kernel, file, line, text, f"the barrier's flag of rank {missing}"
+            missing = rank_text(self.world, offset // 8 % (ranks + 1) - 1)
+            text = f"{missing} to come to its barrier number {found['expected']}: it has come to {found['seen']}"
+            return kernel, file, line, text, f"the barrier's flag of {missing}"
         if what == "wait_packet":
             text = f"a packet of epoch {found['expected']} at {flag}: its epoch is {found['seen']}"
             return kernel, file, line, text, flag
@@ -262,8 +265,7 @@ def barrier_text(world, offset, expected, seen):
     number = world.meets_at(offset) if hasattr(world, "meets_at") else None
     if number is None:
         return None
-    who = f"rank {number} of the team (rank {world.members[number]} of the World)"
-    return f"{who} to come to its barrier number {expected}: it has come to {seen}"
+    return f"{rank_text(world, number)} to come to its barrier number {expected}: it has come to {seen}"
 
 
 def flag_text(flag, asked, seen):

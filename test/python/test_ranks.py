@@ -162,9 +162,9 @@ def test_time_outs_of_far_ranks(ranks, domain):
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("ranks", [1, 4])
-def test_a_wait_of_a_team_has_a_time_out(ranks):
-    for output, status in outputs(start("teams.py", ranks, TIME_OUT="1")):
+@pytest.mark.parametrize(("who", "ranks"), [("all", 1), ("all", 4), ("but one", 2), ("but one", 4)])
+def test_a_wait_of_a_team_has_a_time_out(who, ranks):
+    for output, status in outputs(start("teams.py", ranks, TIME_OUT=who)):
         assert status == 0, output
 
 

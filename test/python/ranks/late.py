@@ -34,12 +34,14 @@ def late():
     last = ranks - 1
     if me == last:
         while told.item() < ranks - 1:
+            world.check()
             time.sleep(0.02)
     else:
         with pytest.raises(symm.WaitTimeoutError) as raised, team.timeout(0.5):
             team.barrier()
         error = raised.value
-        start = f"{error.file}:{error.line}: Team.barrier: rank {last - me} has waited 0.5 s"
+        who = f"rank {last - me} of the team (rank {me} of the World)"
+        start = f"{error.file}:{error.line}: Team.barrier: {who} has waited 0.5 s"
         assert str(error).startswith(start), error
         text = f" for rank 0 of the team (rank {last} of the World) to come to its barrier number 1: it has come to 0"
         assert text in str(error) and (error.file, error.kernel) == (__file__, "Team.barrier"), error

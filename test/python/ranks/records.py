@@ -56,6 +56,9 @@ def by_a_team():
             "element 0 of World.zeros: torch.int32, (2, 4)",
         ), error
         assert "a packet of epoch 4 at element 0 of World.zeros" in error.message and "its epoch is -3" in error.message
+        who = [f"rank {rank} of the team (rank {ranks - 1 - rank} of the World)" for rank in range(ranks)]
+        assert error.message.startswith(f"kernel mail: {who[0]}, program (0, 0, 0) has waited "), error
+        assert error.others == tuple(f"{each} is not waiting in a watched kernel" for each in who[1:]), error
     world.rank.barrier("")
 
 

@@ -3,6 +3,7 @@
 import copy
 import os
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -48,6 +49,18 @@ def meet_often(context, data, slot, ROUNDS: tl.constexpr):
 @triton.jit
 def never(team, flags):
     st.wait(team, flags + 9, 1)
+
+
+@triton.jit
+def locks(team, flags):
+    ctx = st.DeviceContext(team)
+    while ctx.atomic_cas(flags + 9, 0, 1, ctx.num_ranks() - 1) != 0:
+        pass
+
+
+@triton.jit
+def meets(team, flags):
+    st.barrier(team)
 
 
 def fresh():
@@ -138,8 +151,12 @@ def of_the_host(team):
             team.as_remote(data, wrong)
 
 
+def named(team, rank):
+    return f"rank {rank} of the team (rank {team.get_members()[rank]} of the World)"
+
+
 def time_out(team, members):
-    """The numbers of an error are the team's."""
+    """The numbers of an error are the team's, and its text says so."""
     if world.device.type != "cpu":
         return
     with pytest.raises(triton.runtime.errors.InterpreterError) as raised, team.timeout(0.3):
@@ -153,6 +170,37 @@ def time_out(team, members):
     assert isinstance(error, (symm.WaitTimeoutError, symm.DeadlockError)), error
     if isinstance(error, symm.WaitTimeoutError):
         assert error.rank == members.index(me) and error.flag.startswith("element 9 of World.zeros"), error
+        assert f": kernel never: {named(team, error.rank)}, program (0, 0, 0) has waited 0.3 s for " in str(error)
+        numbers = [rank for rank in range(team.get_num_ranks()) if rank != error.rank]
+        assert len(error.others) == len(numbers), error
+        for text, rank in zip(error.others, numbers, strict=True):
+            assert text.startswith(named(team, rank)), error
+
+
+def one_does_not_come(team):
+    """The text and the flag name the rank that is missing by both of its numbers, too."""
+    last = team.get_num_ranks() - 1
+    came = team.as_remote(flags, last)[20:]
+    for kernel, flag, text in (
+        (locks, f" of {named(team, last)}", ""),
+        (meets, f"the barrier's flag of {named(team, last)}", f"{named(team, last)} to come to its barrier number "),
+    ):
+        fresh()
+        flags[9:10].fill_(1)
+        world.barrier()
+        if team.get_rank() == last:
+            while sum(flags[20:].tolist()) < last:
+                world.check()
+                time.sleep(0.02)
+        else:
+            with pytest.raises(triton.runtime.errors.InterpreterError) as raised, team.timeout(0.3):
+                kernel[(1,)](team, flags)
+            error = raised.value.__cause__
+            assert isinstance(error, symm.WaitTimeoutError) and error.flag.endswith(flag), error
+            assert (text or flag) in str(error), error
+            assert f"{named(team, last)} is in no kernel" in error.others, error
+            came[team.get_rank() : team.get_rank() + 1].fill_(1)
+        world.barrier()
 
 
 halves = [rank for rank in range(ranks) if rank % 2 == me % 2]
@@ -180,8 +228,11 @@ of_the_host(parity)
 for _ in range(40):
     world.split(0)
 world.barrier()
-if os.environ.get("TIME_OUT"):
+if os.environ.get("TIME_OUT") == "all":
     time_out(parity, halves)
+    leave()
+if os.environ.get("TIME_OUT") == "but one" and world.device.type == "cpu":
+    one_does_not_come(backwards)
     leave()
 world.close()
 with pytest.raises(symm.ClosedError, match="this Team's World is closed"):
