@@ -35,6 +35,26 @@ def gpu_of(rank, count, wanted):
     return number
 
 
+class ForBlocks:
+    """What does nothing unless it is used, in a `with` block or otherwise: when it is gone unused, a SymmWarning says
+    so, with the line that made it.
+    """
+
+    _is_used = True
+    _place = "", 0
+    # How the warning begins, and what to do.
+    _unused = "", ""
+
+    def _made(self):
+        """The user has made it; called last, so that what was refused does not warn."""
+        self._place, self._is_used = caller(), False
+
+    def __del__(self):
+        if not self._is_used and not sys.is_finalizing():
+            what, mend = self._unused
+            warnings.warn_explicit(f"{what} without `with` does nothing: {mend}", SymmWarning, *self._place)
+
+
 def place():
     """Where the user's code calls into this package."""
     file, line = caller()

@@ -67,7 +67,7 @@ def install(located, polled):
         return
     install.done = True
     # A wrong value is an error at once.
-    _switches.is_on(_switches.BOUNDS)
+    _switches.are_right()
     interpreter._patch_lang = _patching_once(interpreter._patch_lang)
     builder = interpreter.InterpreterBuilder
     for name, (what, at, mask_at) in ACCESSES.items():
@@ -82,6 +82,8 @@ def _checked(run):
 
     @functools.wraps(run)
     def wrapper(kernel, *args, **keywords):
+        _switches.refuse_of_launch(keywords, kernel.arg_names)
+        _switches.are_right()
         before, checking.is_on = checking.is_on, _switches.are_bounds_checked(kernel)
         try:
             if not checking.is_on:

@@ -68,6 +68,7 @@ def install():
     CompiledKernel._init_handles = _with_engine(CompiledKernel._init_handles)
     CompiledKernel.__init__ = _with_kept_warnings(CompiledKernel.__init__)
     jit.compute_cache_key = _switches.with_switches(jit.compute_cache_key)
+    jit.JITFunction._pack_args = _switches.of_launches(jit.JITFunction._pack_args)
     # Newer versions may do without it.
     if checker := getattr(code_generator, "ContainsReturnChecker", None):
         checker.visit_Attribute = _with_hidden_globals(checker.visit_Attribute)

@@ -18,12 +18,15 @@ from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
 
 from . import _engine
+from ._device import ForBlocks
 from .errors import ArgumentError
 
 Kernel = TypeVar("Kernel")
 STRICT, DUMP, BOUNDS = "SYMM_STRICT", "SYMM_DUMP", "SYMM_BOUNDS_CHECKS"
 # As the environment holds them: a look at it in text takes a microsecond.
 IN_ENVIRONMENT = tuple(name.encode() for name in (STRICT, DUMP, BOUNDS))
+# What one may expect a launch to take, and what does it.
+OF_A_BLOCK = dict.fromkeys(("strict", "dump", "bounds_checks"), "st.options") | {"timeout": "world.timeout"}
 # What a kernel has of its own, what a source to be compiled has kept, and what no other process asks the cache for.
 OWN, KEPT, THIS_PROCESS = "symm_switches", "symm_kept_switches", uuid.uuid4().hex
 
@@ -89,7 +92,7 @@ class Current(threading.local):
 current = Current()
 
 
-class options:
+class options(ForBlocks):
     """Switches of the compiler: a decorator of kernels, above `@triton.jit` or `@gluon.jit`, and a `with` block.
 
     `with st.options(bounds_checks=True):` applies to the kernels that this thread launches in it, before the
@@ -100,6 +103,8 @@ class options:
     SYMM_STRICT=1, SYMM_DUMP=FOLDER, SYMM_BOUNDS_CHECKS=1. A kernel that is launched with other switches than before is
     compiled again.
     """
+
+    _unused = "st.options", "write `with st.options(…):` around the launches, or `@st.options(…)` above @triton.jit"
 
     def __init__(
         self,
@@ -115,8 +120,10 @@ class options:
         if folder is not None and not isinstance(folder, str):
             raise ArgumentError(f"options: dump must be a folder, not {dump!r}")
         self._asked = Asked(strict, folder, bounds_checks)
+        self._made()
 
     def __call__(self, kernel: Kernel) -> Kernel:
+        self._is_used = True
         inner: Any = kernel
         while not isinstance(inner, (JITFunction, InterpretedFunction)) and hasattr(inner, "fn"):
             inner = inner.fn
@@ -127,6 +134,7 @@ class options:
         return kernel
 
     def __enter__(self) -> options:
+        self._is_used = True
         block = BLOCK.get()
         BLOCK.set(Block(self._asked.over(block.asked) if block else self._asked, block))
         return self
@@ -149,6 +157,25 @@ def of(kernel):
         bounds = is_on(BOUNDS) and not is_ours(kernel)
     folder = os.environ.get(DUMP, "") if dump is None else dump
     return Switches(is_on(STRICT) if strict is None else strict, folder, bounds, Tracing.is_on, _engine.key())
+
+
+def refuse_of_launch(keywords, parameters):
+    """An error where a launch is given what is not its own to take, and no parameter of the kernel."""
+    for name, block in OF_A_BLOCK.items():
+        if name in keywords and name not in parameters:
+            mend = f"write `with {block}({'' if name == 'timeout' else f'{name}='}{keywords[name]!r}):` around it"
+            raise ArgumentError(f"a launch takes no {name}: {mend}")
+
+
+def of_launches(pack):
+    """Triton's function for the keywords of a launch that is compiled: those that it does not know are errors."""
+
+    @functools.wraps(pack)
+    def wrapper(self, backend, keywords, bound, *args):
+        refuse_of_launch(keywords, bound)
+        return pack(self, backend, keywords, bound, *args)
+
+    return wrapper
 
 
 def hashed(source):
@@ -209,6 +236,12 @@ def is_on(name):
     if told not in ("", "0", "1"):
         raise ArgumentError(f"{name} must be 0 or 1, not {told!r}")
     return told == "1"
+
+
+def are_right():
+    """An error where a switch of the environment is neither on nor off."""
+    for name in (STRICT, BOUNDS):
+        is_on(name)
 
 
 def write(folder, name, number, texts):

@@ -11,17 +11,15 @@ import contextlib
 import ctypes
 import math
 import os
-import sys
 import time
-import warnings
 from typing import Any
 
 from . import _bounds, _host_call
-from ._device import caller
+from ._device import ForBlocks
 from ._memory import Memory, torch
 from ._open import rank_text
 from ._symm import DEADLINE_NUMBERS, DEADLINE_OFFSET, DEADLINE_RECORD
-from .errors import ArgumentError, BoundsError, SymmWarning, WaitTimeoutError
+from .errors import ArgumentError, BoundsError, WaitTimeoutError
 
 WORD = DEADLINE_RECORD
 program_of = _bounds.program_of
@@ -282,19 +280,21 @@ def flag_text(flag, asked, seen):
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
-class Limit(contextlib.ContextDecorator):
+class Limit(ForBlocks, contextlib.ContextDecorator):
     """Another time-out of a World's kernels, for a `with` block."""
 
     def __init__(self, world, seconds):
         self.world, self.seconds, self.before = world, seconds, []
-        self.place, self.is_used = caller(), False
+        mend = "write `with world.timeout(…):` around the launches, or give symm.init the time-out of all"
+        self._unused = f"{type(world).__name__}.timeout", mend
+        self._made()
 
     def __call__(self, function):
-        self.is_used = True
+        self._is_used = True
         return super().__call__(function)
 
     def __enter__(self):
-        self.is_used = True
+        self._is_used = True
         self.world.check()
         self.before.append(self.world._timeouts.seconds)
         self.world._timeouts.set(self.seconds)
@@ -303,12 +303,6 @@ class Limit(contextlib.ContextDecorator):
         before = self.before.pop()
         if self.world.is_open():
             self.world._timeouts.set(before)
-
-    def __del__(self):
-        if not self.is_used and not sys.is_finalizing():
-            message = f"{type(self.world).__name__}.timeout without `with` does nothing: write `with "
-            message += "world.timeout(…):` around the launches, or give symm.init the time-out of all"
-            warnings.warn_explicit(message, SymmWarning, *self.place)
 
 
 class Timed:

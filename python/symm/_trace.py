@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._agreement import lines, told
-from ._device import place
+from ._device import ForBlocks, place
 from ._open import flag_of, worlds
 from ._trace_picture import Picture, events_of
 from .errors import ArgumentError, ClosedError, SymmWarning, UnsupportedError
@@ -28,7 +28,7 @@ UNIT = 1000
 MAX_EVENTS = 1 << 17
 
 
-class trace:
+class trace(ForBlocks):
     """Records what kernels do, on all ranks, into a file that https://ui.perfetto.dev opens.
 
     `with symm.trace("out.json"):` around the launches. Each rank is a process there and each program a thread: its
@@ -43,6 +43,7 @@ class trace:
 
     _last: Path | None = None
     _is_open = False
+    _unused = "symm.trace", "write `with symm.trace(…):` around the launches"
 
     def __init__(self, path: str | os.PathLike[str], world: World | None = None, max_events: int = MAX_EVENTS):
         from ._world import World
@@ -60,8 +61,10 @@ class trace:
         if world not in worlds:
             raise ArgumentError(f"symm.trace: world must be an open World, not {world!r}")
         self.path, self.world, self.max_events = Path(path), world, max_events
+        self._made()
 
     def __enter__(self) -> trace:
+        self._is_used = True
         recorder, refused = self._recorder(), None
         if trace._is_open:
             raise ArgumentError("symm.trace: a trace is being made already")

@@ -1,6 +1,12 @@
 """Switches of the compiler: in the environment, and of one kernel."""
 
+import importlib.util
+import os
+import subprocess
+import sys
 import threading
+import warnings
+from pathlib import Path
 
 import pytest
 import symm
@@ -102,6 +108,28 @@ def test_wrong_switches(monkeypatch, tmp_path):
         compile_for("sm_90", narrow, SIGNATURE)
 
 
+def test_options_that_are_not_used_are_told():
+    with pytest.warns(symm.SymmWarning, match="^st.options without `with` does nothing: write `with st.opt") as warned:
+        st.options(strict=True)
+    assert warned[0].filename == __file__ and len(warned) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with st.options(strict=True):
+            pass
+        st.options(strict=False)(fresh(narrow))
+    with pytest.raises(symm.ArgumentError), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        st.options(strict=1)
+
+
+SWITCHES_OF_LAUNCHES = [
+    ({"bounds_checks": True}, "a launch takes no bounds_checks: write `with st.options.bounds_checks=True.:` around"),
+    ({"strict": True}, "a launch takes no strict: write `with st.options.strict=True.:` around it"),
+    ({"dump": "there"}, "a launch takes no dump: write `with st.options.dump='there'.:` around it"),
+    ({"timeout": 2}, "a launch takes no timeout: write `with world.timeout.2.:` around it"),
+]
+
+
 class Driver:
     """As on a machine with a GPU."""
 
@@ -167,6 +195,61 @@ def test_a_launch_with_other_switches_compiles_again(monkeypatch, tmp_path, kern
         launched(kernel)
     monkeypatch.delenv("SYMM_STRICT")
     assert launched(kernel) is plain
+
+
+@triton.jit
+def of_its_own(table, data, strict: tl.constexpr):
+    if strict:
+        st.DeviceContext(table).atomic_add(data, 1.0, 1)
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_a_launch_takes_no_switches(monkeypatch, target):
+    monkeypatch.setattr(triton.runtime.driver, "_active", Driver(target))
+    monkeypatch.setenv("AMDGCN_USE_BUFFER_OPS", "0")
+    given = MockTensor(tl.int64), MockTensor(tl.float32)
+    for keywords, mend in SWITCHES_OF_LAUNCHES:
+        with pytest.raises(symm.ArgumentError, match=mend):
+            fresh(arriving).warmup(*given, grid=(1,), **keywords)
+    assert fresh(of_its_own).warmup(*given, grid=(1,), strict=True) is not None
+
+
+INTERPRETED = """
+import sys, os
+sys.path.insert(0, {tests!r})
+import pytest, symm, triton, torch
+import symm.triton as st
+import triton.language as tl
+
+@triton.jit
+def kernel(data, strict: tl.constexpr = True):
+    pass
+
+@triton.jit
+def other(data):
+    pass
+
+for keywords, mend in {cases!r}:
+    with pytest.raises(symm.ArgumentError, match=mend):
+        other[(1,)](3, **keywords)
+kernel[(1,)](3, strict=False, num_warps=4)
+os.environ["SYMM_STRICT"] = "maybe"
+with pytest.raises(symm.ArgumentError, match="SYMM_STRICT must be 0 or 1, not 'maybe'"):
+    other[(1,)](3)
+"""
+
+
+def test_an_interpreted_launch_takes_no_switches(tmp_path):
+    program, tests = tmp_path / "program.py", Path(__file__).parent
+    program.write_text(INTERPRETED.format(tests=str(tests / "stand_in"), cases=SWITCHES_OF_LAUNCHES))
+    run = [sys.executable, str(program)]
+    if importlib.util.find_spec("torch") is not None:
+        program.write_text(program.read_text().replace("sys.path.insert", "#"))
+    done = subprocess.run(run, env={**os.environ, "TRITON_INTERPRET": "1"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    wrong = {**os.environ, "TRITON_INTERPRET": "1", "SYMM_STRICT": "maybe"}
+    done = subprocess.run(run, env=wrong, capture_output=True, text=True)
+    assert "ArgumentError: SYMM_STRICT must be 0 or 1, not 'maybe'" in done.stderr, done.stderr
 
 
 def test_what_goes_before_what(monkeypatch):

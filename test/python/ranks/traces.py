@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 import xml.etree.ElementTree
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def check(events):
         signals = [f"signal → {each}" for each in range(ranks)]
         assert named == sorted(2 * [f"load → {after}", f"put_signal → {after}", *signals, "wait", "wait"]), named
     puts = [each for each in slices if each["cat"] == "put_signal"]
-    assert all(each["args"]["bytes"] == 4 * 8 and each["args"]["line"].endswith("traces.py:24") for each in puts), puts
+    assert all(each["args"]["bytes"] == 4 * 8 and each["args"]["line"].endswith("traces.py:25") for each in puts), puts
     assert {each["args"]["flag"].split(" of ")[0] for each in puts} == {"element 0", "element 1"}, puts
     # Slices lie in their program's; arrows begin in the signal's, and lead to the end of the wait.
     inside = {(each["pid"], each["tid"]): each for each in slices if each["cat"] == "kernel"}
@@ -137,6 +138,12 @@ for call, said in wrong:
         assert said in str(error), error
     else:
         raise AssertionError(said)
+with warnings.catch_warnings(record=True) as warned:
+    warnings.simplefilter("always")
+    symm.trace(folder / "unused.json", world=world)
+[unused] = warned
+assert unused.category is symm.SymmWarning and unused.filename == __file__, unused
+assert str(unused.message).startswith("symm.trace without `with` does nothing: write `with symm.trace("), unused
 with symm.trace(folder / "empty.json", world=world):
     try:
         symm.trace(folder / "inner.json", world=world).__enter__()
