@@ -54,6 +54,22 @@ def geometry_for(size, heap_size, most_blocks, blocks=None, staging=None):
     return Geometry(size, blocks, staging)
 
 
+def geometry_in(world, size, parts, most_blocks, blocks=None, staging=None):
+    """The same on a World's heap, of which a communicator has so many parts. If nobody has given the staging, the error
+    says what heap it takes, and has its `heap_size`.
+    """
+    try:
+        return geometry_for(size, world.heap_size // parts, most_blocks, blocks, staging)
+    except StagingError as error:
+        if staging is not None:
+            raise
+        needed = SHARE * parts * error.least
+        message = f"a heap of {world.heap_size} bytes is too small for a communicator of {size} ranks: give symm.init a"
+        made = StagingError(f"{message} heap_size of {needed} bytes or more, or Communicator staging={error.least}")
+        made.heap_size = needed
+        raise made from None
+
+
 def more_floats(size, blocks):
     """Bytes of all buffers of floats but two."""
     return (FLOAT_BUFFERS.get(size, USUAL_FLOAT_BUFFERS)[0] - PACKET_BUFFERS) * _buffer_bytes(size, blocks)
@@ -76,7 +92,9 @@ class Geometry:
         if self.slot_bytes < SMALLEST_SLOT:
             least = slots * SMALLEST_SLOT + packets
             message = f"staging of {staging} bytes is too small for {size} ranks and {programs} blocks"
-            raise StagingError(f"{message}: give it {least} bytes or more, or take fewer blocks")
+            error = StagingError(f"{message}: give it {least} bytes or more, or take fewer blocks")
+            error.least = least
+            raise error
         self.lane_bytes = BUFFERS * size * programs * self.slot_bytes
         # Floats have as many lines as take nothing from the slots.
         left = (staging - len(LANES) * self.lane_bytes - packets) // _buffer_bytes(size, programs)

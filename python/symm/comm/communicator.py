@@ -14,7 +14,7 @@ from ._alone import copy, move_rows
 from ._calls import Calls
 from ._check import capturing, compare, counted, wrong_counts
 from ._deadline import seconds_of
-from ._geometry import geometry_for
+from ._geometry import geometry_in
 from ._hierarchy import Deadlines, Hierarchy, Recoveries, checked
 from ._launch import called
 from ._recovery import recovery_of
@@ -90,7 +90,7 @@ class Communicator:
             numbers += [numbers[0][first : first + domain], numbers[0][place::domain]]
 
         def geometry(size):
-            return geometry_for(size, world.heap_size // len(numbers), most_blocks, blocks, staging)
+            return geometry_in(world, size, len(numbers), most_blocks, blocks, staging)
 
         def calls_of(part, sizes, far):
             mine, ranks = geometry(len(part)), tuple(members[number] for number in part)

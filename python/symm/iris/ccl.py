@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .._memory import torch
 from ..comm import Communicator
 from ..comm._types import OPS
-from ..errors import ArgumentError, UnsupportedError
+from ..errors import ArgumentError, StagingError, UnsupportedError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -117,7 +117,13 @@ class CCL:
         if group is not None and _size(group) != self._world.get_num_ranks():
             raise UnsupportedError("symm.iris has collectives of all ranks only: leave out group")
         if self._comm is None:
-            self._comm = Communicator(self._world)
+            try:
+                self._comm = Communicator(self._world)
+            except StagingError as error:
+                ranks, size = self._world.get_num_ranks(), self._world.heap_size
+                message = f"ccl: a heap of {size} bytes is too small for collectives of {ranks} ranks: "
+                mend = f"give iris.iris(heap_size=…) {error.heap_size} bytes or more"
+                raise StagingError(message + mend) from None
         return self._comm
 
     def _end(self, async_op):

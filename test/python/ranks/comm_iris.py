@@ -2,7 +2,8 @@
 
 import symm.iris as iris
 import torch
-from symm.errors import UnsupportedError
+from symm.comm import Communicator
+from symm.errors import StagingError, UnsupportedError
 from symm.iris.ccl import Config, ReduceOp
 
 shmem = iris.iris(heap_size=64 << 20)
@@ -40,4 +41,25 @@ for wrong in (lambda: shmem.ccl.all_to_all(came, came[0]), lambda: shmem.ccl.all
     except UnsupportedError:
         continue
     raise AssertionError("that is unsupported")
+shmem.barrier()
+# A heap that is too small, and the one that the error says.
+small = iris.iris(heap_size=1 << 20)
+for _ in range(2):
+    said = ""
+    try:
+        small.ccl.all_reduce(small.zeros(4), small.ones(4))
+    except StagingError as error:
+        said = str(error)
+wanted = f"ccl: a heap of {small.world.heap_size} bytes is too small for collectives of {ranks} ranks: give iris.iris("
+assert said.startswith(wanted), said
+right = iris.iris(heap_size=int(said.split("iris.iris(heap_size=…) ")[1].split()[0]))
+out = right.zeros(4)
+right.ccl.all_reduce(out, right.ones(4))
+assert out.tolist() == [ranks] * 4
+try:
+    Communicator(small.world)
+except StagingError as error:
+    assert "bytes or more, or Communicator staging=" in str(error) and "give symm.init a heap_size of " in str(error)
+else:
+    raise AssertionError("it is too small")
 shmem.barrier()
