@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
 # What Triton's interpreter asks of an argument that is in memory.
 OF_A_TENSOR = ("untyped_storage", "new_empty", "storage_offset", "size", "stride")
+# What is a method, and may be taken for an attribute, or has another name elsewhere.
+MEANT = {
+    "rank": "get_rank", "cur_rank": "get_rank", "num_ranks": "get_num_ranks", "world_size": "get_num_ranks",
+    "heap_bases": "get_heap_bases",
+}  # fmt: skip
 
 
 class Argument:
@@ -27,11 +32,17 @@ class Argument:
         kernels have a time-out.
         """
         words = TABLE_HEADER_WORDS + self.get_num_ranks()
-        return Memory(self.data_ptr(), 8 * words, self.rank.hold()).tensor(self.device, self.dtype, (words,))
+        return Memory(self.data_ptr(), 8 * words, self._rank.hold()).tensor(self.device, self.dtype, (words,))
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
             if name in OF_A_TENSOR:
                 return getattr(self.get_device_context(), name)
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+            kind = type(self).__name__
+            message = f"'{kind}' object has no attribute '{name}'"
+            if hasattr(type(self), MEANT.get(name, "")):
+                message += f": call {MEANT[name]}()"
+            elif kind == "Team" and callable(getattr(type(self.world), name, None)):
+                message += f": it is the World's, and all ranks of the World call it: world.{name}(…)"
+            raise AttributeError(message, name=name, obj=self)

@@ -77,7 +77,7 @@ class Wait:
                 for each in standings(world):
                     each.stuck = 1
             for world in runs:
-                world.rank.end(SAID)
+                world._rank.end(SAID)
         raise DeadlockError(report, *self.place)
 
 

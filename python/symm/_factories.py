@@ -26,7 +26,7 @@ class Factories:
     """The functions of a World that make tensors."""
 
     # A World's.
-    rank: Any
+    _rank: Any
     device: Device
     # Whose functions the user calls, for messages.
     called = "World"
@@ -140,16 +140,16 @@ class Factories:
         here = place()
         try:
             with self._meeting(call, here):
-                address = self.rank.alloc(size, call, here)
+                address = self._rank.alloc(size, call, here)
         except HeapExhaustedError:
             # All ranks are here: allocations fail on all alike.
             if not self._free_dropped(here):
                 raise
             with self._meeting(call, here):
-                address = self.rank.alloc(size, call, here)
+                address = self._rank.alloc(size, call, here)
         self._made_at[address - self._mine] = size, itemsize, call, here
         _bounds.tell(self)
-        memory = Memory(address, size, self.rank.hold())
+        memory = Memory(address, size, self._rank.hold())
         weakref.finalize(memory, self._dropped.add, address).atexit = False
         return memory
 
@@ -175,7 +175,7 @@ class Factories:
         shared = set.intersection(*(set(self.broadcast(mine, rank)) for rank in range(self.get_num_ranks())))
         for offset in sorted(shared):
             with self._meeting("the release of tensors", here):
-                self.rank.free(self._mine + offset, here)
+                self._rank.free(self._mine + offset, here)
             self._dropped.discard(self._mine + offset)
             self._made_at.pop(offset, None)
         return bool(shared)

@@ -140,5 +140,5 @@ def meet_group(call, world, words, ranks):
 def meet(call, team, address, stream):
     """Lets a stream wait for those of the team's other ranks, by words at an address of its heap."""
     count = team.get_num_ranks() + 1
-    words = Memory(address, 8 * count, team.rank.hold()).tensor(team.device, torch().int64, (count,))
+    words = Memory(address, 8 * count, team._rank.hold()).tensor(team.device, torch().int64, (count,))
     launch(call, team_barrier, stream, team, words)

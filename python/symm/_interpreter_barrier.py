@@ -24,7 +24,7 @@ def barrier(operands, attributes):
             raise
         except BaseException:
             # As in a barrier of the host: other ranks may have counted this one.
-            world.rank.end("interrupted")
+            world._rank.end("interrupted")
             raise
     elif words[1] > 1:
         raise SymmError("symm barrier needs the ranks of symm.init, but this context is not from symm.init")

@@ -113,4 +113,4 @@ def record_into(world, address):
 def point(each, address):
     """Tells kernels of a World or Team on a GPU where to record what they do."""
     word = each.bases[each.get_rank()] + TRACE_OFFSET
-    Memory(word, 8, each.rank.hold()).tensor(each.device, torch().int64, (1,)).fill_(address)
+    Memory(word, 8, each._rank.hold()).tensor(each.device, torch().int64, (1,)).fill_(address)

@@ -23,13 +23,13 @@ class Places:
 
     def get_heap_bases(self) -> Tensor:
         """The address of each rank's heap in this process: int64, on the CPU."""
-        return torch().tensor(self.rank.heap_bases, dtype=torch().int64)
+        return torch().tensor(self._rank.heap_bases, dtype=torch().int64)
 
     def is_symmetric(self, tensor: Tensor) -> bool:
         """Whether a tensor is on this rank's heap, so that every rank has its counterpart."""
         if not isinstance(tensor, torch().Tensor):
             raise ArgumentError(f"is_symmetric takes a tensor, not {tensor!r}")
-        return tensor.device.type == self.device.type and self.rank.is_symmetric(address_of(tensor))
+        return tensor.device.type == self.device.type and self._rank.is_symmetric(address_of(tensor))
 
     def as_remote(self, tensor: Tensor, rank: int) -> Tensor:
         """The counterpart of a tensor on a rank's heap, with the same shape and strides. It keeps the tensor alive.
@@ -48,7 +48,7 @@ class Places:
             raise FarRankError(message)
         last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
         size = (last + 1) * tensor.element_size() if tensor.numel() else tensor.element_size()
-        address = self.rank.as_remote(address_of(tensor), rank)
+        address = self._rank.as_remote(address_of(tensor), rank)
         memory = Memory(address, size, tensor)
         return memory.tensor(self.device, tensor.dtype, tensor.shape, tensor.stride())
 
@@ -82,5 +82,5 @@ def near(world, domain):
     if world.engine is None:
         return [domain is None or peer // domain == rank // domain for peer in range(count)]
     words = TABLE_HEADER_WORDS + count + TABLE_REACH + count
-    table = Memory(world.data_ptr(), 8 * words, world.rank.hold()).tensor(world.device, torch().int64, (words,))
+    table = Memory(world.data_ptr(), 8 * words, world._rank.hold()).tensor(world.device, torch().int64, (words,))
     return [word != 0 for word in table[-count:].tolist()]

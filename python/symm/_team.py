@@ -16,6 +16,7 @@ from ._context_argument import Argument
 from ._memory import Memory, torch
 from ._open import point, teams
 from ._places import rank_in
+from ._public import public
 from ._streams import Streams, checked, integer
 from ._symm import RESERVED_BYTES, TABLE_OFFSET
 from ._torch_ranks import ranks_of_torch
@@ -96,6 +97,7 @@ class Splits:
         return chosen
 
 
+@public
 class Team(Splits, Streams, Argument, _timeouts.Timed):
     """Some of a World's ranks, numbered from 0 in their order: what `World.team` and `World.split` give.
 
@@ -117,7 +119,7 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
     def _make(self, world: World, members: tuple[int, ...]) -> None:
         if world.engine is not None and not all(world.is_near(rank) for rank in members):
             raise EngineError("a team cannot have far ranks yet: use the World, or teams of ranks that are near")
-        self.world, self.members, self.device, self.rank = world, members, world.device, world.rank
+        self.world, self.members, self.device, self._rank = world, members, world.device, world._rank
         self._memory = world._allocate(RESERVED_BYTES + MEETINGS, "World.team", 8)
         self._offset = self._memory.address - world.bases[world.get_rank()]
         self.bases = [world.bases[rank] + self._offset for rank in members]

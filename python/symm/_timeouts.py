@@ -105,7 +105,7 @@ class Timeouts:
 
     def _tensor_of(self, rank):
         address, size = self.world.bases[rank] + DEADLINE_OFFSET, WORD["logged_words"]
-        return Memory(address, 8 * size, self.world.rank.hold()).tensor(self.world.device, torch().int64, (size,))
+        return Memory(address, 8 * size, self.world._rank.hold()).tensor(self.world.device, torch().int64, (size,))
 
     def _words_of(self, rank):
         if self.world.is_near(rank):

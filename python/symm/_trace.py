@@ -119,7 +119,7 @@ class trace(ForBlocks):
         self.world._synchronize()
         self.world.check()
         with self.world._meeting(call, here):
-            self.world.rank.barrier(here, call)
+            self.world._rank.barrier(here, call)
 
     def _leave_part(self) -> None:
         """Writes what this rank has recorded, for the one that makes a file of all."""
@@ -183,7 +183,7 @@ class trace(ForBlocks):
 
     def _write(self) -> None:
         """Makes one file of the parts that are there, and of all of them the last time."""
-        ranks = range(self.world.rank.num_ranks)
+        ranks = range(self.world._rank.num_ranks)
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)

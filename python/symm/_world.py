@@ -20,6 +20,7 @@ from ._factories import Factories
 from ._memory import torch
 from ._open import is_on_a_heap, teams, worlds
 from ._places import Places, near, rank_in
+from ._public import public
 from ._standing import Standing
 from ._streams import Streams, checked
 from ._team import Splits
@@ -81,6 +82,7 @@ class _Log(logging.LoggerAdapter):
         return f"{self.extra['prefix']} {message}", keywords
 
 
+@public
 class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
     """This process's rank, and tensors that every rank has at the same offset of its heap.
 
@@ -126,7 +128,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         most = None if timeout and seconds == math.inf else timeout
         with as_torch_has_joined():
             try:
-                self.rank = _open.join(heap_size, driver, most, place(), (engine, domain))
+                self._rank = _open.join(heap_size, driver, most, place(), (engine, domain))
             except (TypeError, ValueError, OverflowError) as error:
                 raise ArgumentError(f"symm.init: {error}") from None
         self.device = torch().device("cpu")
@@ -140,7 +142,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         self._dropped = set()
         # Of each allocation, by its offset: its bytes, the call that made it and where.
         self._made_at = {}
-        self.bases, self.heap_size = self.rank.heap_bases, self.rank.heap_size
+        self.bases, self.heap_size = self._rank.heap_bases, self._rank.heap_size
         self._mine = self.bases[self.get_rank()]
         self.engine, self._words_of_meetings = engine, None
         # Which ranks are near.
@@ -174,7 +176,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
 
     def data_ptr(self):
         """The address of the context table, which is what kernels get for this argument."""
-        return self.rank.table
+        return self._rank.table
 
     def _place(self):
         """The World, and its ranks."""
@@ -184,11 +186,11 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
 
     def get_rank(self) -> int:
         """The number of this rank, from 0."""
-        return self.rank.rank
+        return self._rank.rank
 
     def get_num_ranks(self) -> int:
         """The number of ranks."""
-        return self.rank.num_ranks
+        return self._rank.num_ranks
 
     def get_device(self) -> Device:
         """The torch device of this rank's tensors."""
@@ -211,7 +213,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         self.check()
         here = place()
         with self._meeting("World.barrier", here):
-            self.rank.barrier(here)
+            self._rank.barrier(here)
 
     def device_barrier(self, stream: Stream | None = None) -> None:
         """Waits on the device: later work on a stream sees earlier work on every rank's stream.
@@ -229,7 +231,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
             handle = (stream or torch().cuda.current_stream(self.device)).cuda_stream
         here = place()
         with self._meeting("World.device_barrier", here):
-            self.rank.stream_barrier(handle, here)
+            self._rank.stream_barrier(handle, here)
 
     def _meetings(self):
         """Words for barriers in the order of a stream, which the first of them allocates: it is collective."""
@@ -255,10 +257,10 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         # Every pickle has bytes.
         here = place()
         with self._meeting(call, here):
-            size = int.from_bytes(self.rank.broadcast(source, len(packed).to_bytes(8, "little"), call, here), "little")
+            size = int.from_bytes(self._rank.broadcast(source, len(packed).to_bytes(8, "little"), call, here), "little")
             if size == 0:
                 raise ArgumentError(refused)
-            value = pickle.loads(self.rank.broadcast(source, packed.ljust(size, b"\0"), call, here))
+            value = pickle.loads(self._rank.broadcast(source, packed.ljust(size, b"\0"), call, here))
         return value.to(self.device) if isinstance(value, torch().Tensor) else value
 
     def close(self) -> None:
@@ -286,7 +288,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         if standing is not None:
             standing.leave(f"World.close at {here}")
         with _deadlock.Leaving():
-            self.rank.leave(here)
+            self._rank.leave(here)
 
     def _standing(self):
         """Where this rank stands, for interpreted kernels of the others; None where there are none."""
@@ -340,7 +342,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
     def check(self) -> None:
         """Raises an error if another rank failed, a wait in a kernel took too long, or a kernel left its tensors."""
         _exits.forget()
-        self.rank.check()
+        self._rank.check()
         for each in (self, *(team for team in teams if team.world is self)):
             if each._timeouts is not None:
                 each._timeouts.check()
@@ -352,14 +354,14 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         number = self.get_rank()
         if (ending := _exits.failure()) is not None:
             # A rank that fails does not wait for the others: they are told.
-            self.rank.end(f"rank {number} ended by {ending}; its own output says why")
+            self._rank.end(f"rank {number} ended by {ending}; its own output says why")
         elif World._could_not_leave:
-            self.rank.end(f"rank {number} could not leave another run; its own output says why")
+            self._rank.end(f"rank {number} could not leave another run; its own output says why")
         elif _exits.is_open():
             standing = self._standing()
             self._forget()
             here = "World.close at the end of the program"
-            self.rank.leave_at_exit(0 if standing is None else standing.may_leave(here))
+            self._rank.leave_at_exit(0 if standing is None else standing.may_leave(here))
         else:
             self._close_at_exit(number)
 

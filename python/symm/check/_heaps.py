@@ -164,7 +164,7 @@ class Rank:
     def alloc(self, size, call, place):
         run, nth = self._run, self._allocated
         run.call(self.rank, "makes a tensor", place)
-        run.world = next((world for world in _open.worlds if world.rank is self), run.world)
+        run.world = next((world for world in _open.worlds if world._rank is self), run.world)
         if nth == len(run.allocations):
             offset = run.end
             if offset + size > run.size:

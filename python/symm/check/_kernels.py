@@ -96,7 +96,7 @@ def launch(executor, *args, **kwargs):
     """A kernel is launched: each of its programs is a task."""
     task, fn = _program.task(), executor.fn
     for value in (*args, *kwargs.values()):
-        if isinstance(rank := getattr(value, "rank", None), _heaps.Rank):
+        if isinstance(rank := getattr(value, "_rank", None), _heaps.Rank):
             rank.check()
     names = inspect.getfullargspec(fn)
     kwargs = {name: value for name, value in kwargs.items() if name in (*names.args, *names.kwonlyargs)}

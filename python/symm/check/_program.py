@@ -86,7 +86,7 @@ class Execution:
             each.end()
         self.program.private = self.runs.private
         self.program.worlds = {run.number: run.world for run in self.runs}
-        for world in [world for world in _open.worlds if isinstance(world.rank, Rank)]:
+        for world in [world for world in _open.worlds if isinstance(world._rank, Rank)]:
             world._forget()
 
 

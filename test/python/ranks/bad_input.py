@@ -43,6 +43,27 @@ for context in (world, team):
     for right in (np.int32(0), np.uint8(0), np.int64(0)):
         assert context.is_near(right) and context.as_remote(data, right).numel() == 8
         context.wait(flag, right)
+    # Python's own errors say the name that the user has written.
+    for call, arguments, said in (
+        (context.wait, {"cmp": "ge"}, "wait() got an unexpected keyword argument 'cmp'"),
+        (context.timeout, {"secs": 3}, "timeout() got an unexpected keyword argument 'secs'"),
+        (context.split, {"colour": 1}, "split() got an unexpected keyword argument 'colour'"),
+        (context.put, {"flag": 1}, "put() got an unexpected keyword argument 'flag'"),
+        (context.as_remote, {"peer": 1}, "as_remote() got an unexpected keyword argument 'peer'"),
+    ):
+        with pytest.raises(TypeError) as raised:
+            call(**arguments)
+        assert str(raised.value) == f"{name}.{said}", raised.value
+    for attribute in ("rank", "num_ranks", "world_size"):
+        meant = "get_rank" if attribute == "rank" else "get_num_ranks"
+        with pytest.raises(AttributeError) as raised:
+            getattr(context, attribute)
+        assert str(raised.value) == f"'{name}' object has no attribute '{attribute}': call {meant}()", raised.value
+    with pytest.raises(AttributeError, match=f"^'{name}' object has no attribute 'ranks'$"):
+        context.ranks
+with pytest.raises(AttributeError, match="^'Team' object has no attribute 'zeros': it is the World's, and all ranks "):
+    team.zeros(4)
+assert not hasattr(team, "zeros") and not hasattr(world, "rank")
 for given in ((), (0,), (1 << 20, "cpu", 1.0), (world, (me,))):
     refused("symm.World is what symm.init() returns: call world = symm.init()", symm.World, *given)
     refused("symm.Team is what a World makes: call world.team([0, 1]), or world.split(color)", symm.Team, *given)

@@ -46,7 +46,7 @@ def raised(where, kind=symm.WaitTimeoutError):
 def by_a_team():
     """The team's ranks have other numbers; the World says it, too."""
     team = world.team(range(ranks - 1, -1, -1))
-    world.rank.barrier("")
+    world._rank.barrier("")
     if team.get_rank() == 0:
         write(team._timeouts, [(13, offset - team._offset, 4, -3, 0)])
         team._timeouts.state.value = BROKEN
@@ -59,13 +59,13 @@ def by_a_team():
         who = [f"rank {rank} of the team (rank {ranks - 1 - rank} of the World)" for rank in range(ranks)]
         assert error.message.startswith(f"kernel mail: {who[0]}, program (0, 0, 0) has waited "), error
         assert error.others == tuple(f"{each} is not waiting in a watched kernel" for each in who[1:]), error
-    world.rank.barrier("")
+    world._rank.barrier("")
 
 
 def outside(first, bounds, tensor, place):
     """A team's kernel has left a tensor, or the heap; offsets are from the start of the World's heap."""
     team = world.team(range(ranks))
-    world.rank.barrier("")
+    world._rank.barrier("")
     if me == 0:
         mine = team._timeouts.record[WORD["base"]]
         start, end = (mine - team._offset + end for end in bounds)
@@ -77,7 +77,7 @@ def outside(first, bounds, tensor, place):
         assert error.tensor.split(" (made")[0] == tensor and error.offset == first - bounds[0], error
         assert f"program (3, 0, 0): symm put: dst is outside of {tensor}" in str(error) and place in str(error), error
         assert isinstance(error, IndexError) and error.__reduce__()[1] == error.args and len(error.args) == 8
-    world.rank.barrier("")
+    world._rank.barrier("")
 
 
 assert world.check() is None
@@ -103,7 +103,7 @@ if me == 0:
 if me == 1:
     # The last one waits for no flag: there is no address.
     write(world._timeouts, [(14, offset, 2, 2, 2), (99, 8, 1, 0, 3), (16, -1 - mine, -1, -1, 4)], state=0)
-world.rank.barrier("")
+world._rank.barrier("")
 if me == 0:
     world._timeouts.state.value = BROKEN
     error = raised(world)
@@ -120,7 +120,7 @@ if me == 0:
     told += [f"rank {rank} is not waiting in a watched kernel" for rank in range(2, ranks)]
     assert len(error.others) == len(told), error
     assert all(other.startswith(what) for other, what in zip(error.others, told, strict=True)), error.others
-world.rank.barrier("")
+world._rank.barrier("")
 if me > 0:
     # What its kernel's wait would have told the host.
     world._timeouts.state.value = world._timeouts.record[WORD["state"]]
@@ -134,6 +134,6 @@ assert (error.file, error.line) == ("k.py", 20) and error.flag.startswith(
     "element 6 of World.zeros: torch.int32, (2, 4)"
 )
 assert isinstance(error, TimeoutError) and "This World's kernels no longer wait" in str(error)
-world.rank.barrier("")
+world._rank.barrier("")
 # Who has been told may leave.
 world.close()
