@@ -4,6 +4,7 @@ All ranks know all that was said before any of them raises an error, so that the
 """
 
 from ._device import place
+from ._memory import text_of
 from ._streams import integer
 from .errors import ArgumentError, MismatchError
 
@@ -47,7 +48,7 @@ def grouped(world, members, number, color, key, call="World.split"):
     """
     asked = {"color": color, "key": key}
     wrong = [name for name, value in asked.items() if value is not None and integer(value) is None]
-    refused = "".join(f"{name} must be an integer or None, not {asked[name]!r}" for name in wrong[:1])
+    refused = "".join(f"{name} must be an integer or None, not {text_of(asked[name])}" for name in wrong[:1])
     color, order = integer(color), number if key is None else integer(key)
     said = told(world, call, (members, color, order, number, refused))
     if refused:

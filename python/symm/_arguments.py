@@ -58,10 +58,14 @@ def pair(emit, src, dst):
 
 def flag_operands(emit, flag, value, written=False, scalar=True, name="value"):
     """A pointer to a flag, or a block of such, and the value that is compared with it or written there."""
+    # Which become bytes.
+    kind = getattr(getattr(flag, "type", None), "scalar", None)
+    is_bool = getattr(kind, "element_ty", None) == tl.int1
     flag = emit.pointer(flag, "flag", written, scalar)
     element = flag.type.scalar.element_ty
     if not element.is_int() or element.primitive_bitwidth not in (32, 64):
-        raise TypeError(f"a flag is an int32, uint32, int64 or uint64, but this one is {element}")
+        name = "bool" if is_bool else element
+        raise TypeError(f"a flag is an int32, uint32, int64 or uint64, but this one is {name}")
     return flag, emit.exact(value, flag, name)
 
 

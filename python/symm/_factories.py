@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _bounds
 from ._device import place
-from ._memory import Memory, torch
+from ._memory import Memory, text_of, torch
 from .errors import ArgumentError, HeapExhaustedError
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ class Factories:
         except REFUSALS:
             can_draw = False
         if not can_draw:
-            raise ArgumentError(f"uniform draws floats from low to high, not {shaped.dtype} from {low!r} to {high!r}")
+            ends = f"from {text_of(low)} to {text_of(high)}"
+            raise ArgumentError(f"uniform draws floats from low to high, not {shaped.dtype} {ends}")
         return self._shaped("uniform", shaped, keywords, lambda tensor: tensor.uniform_(low, high))
 
     def _shaped(self, name, model, keywords, fill=None):

@@ -19,7 +19,7 @@ from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_
 
 from . import _open, _switches, _symm
 from ._interpreter_deadline import kernel_name
-from .errors import BoundsError
+from .errors import ArgumentError, BoundsError
 
 # The attribute of pointers with the first address of their tensor's memory and that after it; where they are of several
 # tensors, both are arrays of the pointers' shape.
@@ -74,7 +74,21 @@ def install(located, polled):
         setattr(builder, name, _watched(getattr(builder, name), located, what, at, mask_at))
     for name in ATOMICS:
         setattr(builder, name, _polling(getattr(builder, name), polled, located, ATOMICS[name]))
+    interpreter.InterpretedFunction.__call__ = _in_a_kernel(interpreter.InterpretedFunction.__call__)
     interpreter.InterpretedFunction.run = _checked(interpreter.InterpretedFunction.run)
+
+
+def _in_a_kernel(call):
+    """A call of a function by a kernel. What is called with arguments that only the host has is launched wrongly."""
+
+    @functools.wraps(call)
+    def wrapper(kernel, *args, **keywords):
+        if any(hasattr(each, "data_ptr") for each in (*args, *keywords.values())):
+            name = kernel.fn.__name__
+            raise ArgumentError(f"kernel {name} is launched without a grid: write {name}[(1,)](…), or another grid")
+        return call(kernel, *args, **keywords)
+
+    return wrapper
 
 
 def _checked(run):

@@ -3,8 +3,13 @@
 import ctypes
 import functools
 import operator
+import sys
 
 from .errors import DeviceError, MissingDependencyError
+
+
+# Of a list with tensors in it.
+MOST_SHOWN = 4
 
 
 def torch():
@@ -14,6 +19,17 @@ def torch():
     except ImportError as error:
         raise MissingDependencyError("symm.init needs PyTorch, which is not installed: pip install torch") from error
     return torch
+
+
+def text_of(value):
+    """What the user has given, for messages; of a tensor what it is, and not what is in it."""
+    module = sys.modules.get("torch")
+    if module is not None and isinstance(value, module.Tensor):
+        return f"a tensor of {value.dtype}, {tuple(value.shape)}, on {value.device}"
+    if type(value) in (list, tuple) and any(text_of(each) != repr(each) for each in value[:MOST_SHOWN]):
+        more = ", …" if len(value) > MOST_SHOWN else ""
+        return f"a {type(value).__name__} of {', '.join(map(text_of, value[:MOST_SHOWN]))}{more}"
+    return repr(value)
 
 
 class Memory:

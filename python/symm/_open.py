@@ -10,6 +10,8 @@ from .errors import SymmError
 join, decline = join_run, decline_run
 # In the order in which all ranks have joined them.
 worlds = []
+# Those that this process has left, as long as it has them: tensors on their heaps stay valid.
+closed = weakref.WeakSet()
 # Some of their ranks each.
 teams = weakref.WeakSet()
 
@@ -29,6 +31,7 @@ def num_ranks(first_base):
     return world.get_num_ranks()
 
 
+OF_A_CLOSED = "on the heap of a World that is closed"
 # Bits of an offset in a heap; above them is the number of the World, where there are several.
 OFFSET_BITS = 48
 
@@ -82,7 +85,11 @@ def lies(address, world, rank):
             return f"it is on that of rank {whose}: give the pointer of rank {rank}, and the rank that is meant"
         if whose >= 0:
             return f"it is {other.flag_at(offset)}, on another World's heap"
-    return ""
+    return f"it is {OF_A_CLOSED}" if _was_on_a_heap(address) else ""
+
+
+def _was_on_a_heap(address):
+    return place_of(address, list(closed))[0] >= 0
 
 
 def shown(value, world):
@@ -92,7 +99,7 @@ def shown(value, world):
     kind = f"a tensor of {value.dtype}, {tuple(value.shape)}, "
     whose, _ = place_of(address_of(value), worlds)
     if whose < 0:
-        return f"{kind}on no heap ({value.device})"
+        return f"{kind}{OF_A_CLOSED if _was_on_a_heap(address_of(value)) else f'on no heap ({value.device})'}"
     whose, _ = place_of(address_of(value), [world])
     return f"{kind}on the heap of rank {whose}" if whose >= 0 else f"{kind}on another World's heap"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._memory import Memory, torch
+from ._memory import Memory, text_of, torch
 from ._open import address_of, shown
 from ._streams import integer
 from ._symm import TABLE_HEADER_WORDS, TABLE_REACH
@@ -70,7 +70,7 @@ def rank_in(rank, count, name="rank", call=""):
     """
     number = integer(rank)
     if number is None:
-        raise ArgumentError(f"{call}{name} must be an integer, not {rank!r}")
+        raise ArgumentError(f"{call}{name} must be an integer, not {text_of(rank)}")
     if not 0 <= number < count:
         raise RankRangeError(f"{call}rank {number} out of range [0, {count})")
     return number

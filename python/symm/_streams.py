@@ -6,7 +6,7 @@ import contextlib
 import operator
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._memory import torch
+from ._memory import text_of, torch
 from ._open import shown
 from .errors import ArgumentError, NotSymmetricError
 
@@ -50,7 +50,7 @@ class Streams:
         from . import _host_kernels
 
         if op not in KINDS:
-            raise ArgumentError(f"signal: op must be 'set' or 'add', not {op!r}")
+            raise ArgumentError(f"signal: op must be 'set' or 'add', not {text_of(op)}")
         self._counterpart("signal", "flag", flag, rank)
         call, kernel = f"{type(self).__name__}.signal", _host_kernels.stream_signal
         _host_kernels.launch(call, kernel, stream, *self._flag("signal", flag, value), int(rank), op)
@@ -69,7 +69,7 @@ class Streams:
         from . import _host_kernels
 
         if compare not in COMPARISONS:
-            raise ArgumentError(f"wait: compare must be one of {', '.join(COMPARISONS)}, not {compare!r}")
+            raise ArgumentError(f"wait: compare must be one of {', '.join(COMPARISONS)}, not {text_of(compare)}")
         self._counterpart("wait", "flag", flag, 0)
         call, kernel = f"{type(self).__name__}.wait", _host_kernels.stream_wait
         _host_kernels.launch(call, kernel, stream, *self._flag("wait", flag, value), compare)
@@ -82,7 +82,7 @@ class Streams:
             raise ArgumentError(f"{call}: flag must be one int32 or int64, not {tuple(flag.shape)} of {flag.dtype}")
         number = integer(value)
         if number is None or not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
-            raise ArgumentError(f"{call}: value must be an integer of {bits} bits, not {value!r}")
+            raise ArgumentError(f"{call}: value must be an integer of {bits} bits, not {text_of(value)}")
         return self, flag, number
 
     def _counterpart(self, call, name, tensor, rank):
@@ -139,7 +139,7 @@ def integer(value):
 def checked(stream, has="cuda_stream"):
     """A stream that the caller has given, if any."""
     if stream is not None and not hasattr(stream, has):
-        raise ArgumentError(f"stream must be a torch stream, not {stream!r}")
+        raise ArgumentError(f"stream must be a torch stream, not {text_of(stream)}")
     return stream
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from . import _bounds, _timeouts
 from ._agreement import check_lists, grouped, listed, told
 from ._context_argument import Argument
-from ._memory import Memory, torch
+from ._memory import Memory, text_of, torch
 from ._open import point, teams
 from ._places import rank_in
 from ._public import public
@@ -87,7 +87,7 @@ class Splits:
         except TypeError:
             chosen = [None]
         if None in chosen:
-            raise ArgumentError(f"team: ranks must be a list of integers, not {ranks!r}")
+            raise ArgumentError(f"team: ranks must be a list of integers, not {text_of(ranks)}")
         chosen = [rank_in(rank, self.get_num_ranks(), call="team: ") for rank in chosen]
         if len(set(chosen)) < len(chosen):
             raise ArgumentError(f"team: {listed(chosen)} has a rank twice")

@@ -16,7 +16,7 @@ from typing import Any
 
 from . import _bounds, _host_call
 from ._device import ForBlocks
-from ._memory import Memory, torch
+from ._memory import Memory, text_of, torch
 from ._open import rank_text
 from ._symm import DEADLINE_NUMBERS, DEADLINE_OFFSET, DEADLINE_RECORD
 from .errors import ArgumentError, BoundsError, WaitTimeoutError
@@ -42,7 +42,7 @@ def seconds_of(told, where):
     except (TypeError, ValueError):
         seconds = math.nan
     if not seconds > 0:
-        raise ArgumentError(f"{where} must be a number of seconds above 0, or math.inf for none, not {told!r}")
+        raise ArgumentError(f"{where} must be a number of seconds above 0, or math.inf for none, not {text_of(told)}")
     # What 63 bits hold of nanoseconds.
     return seconds if seconds < 2**63 / 1e9 else math.inf
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._agreement import lines, told
 from ._device import ForBlocks, place
+from ._memory import text_of
 from ._open import flag_of, worlds
 from ._trace_picture import Picture, events_of
 from .errors import ArgumentError, ClosedError, SymmWarning, UnsupportedError
@@ -50,7 +51,7 @@ class trace(ForBlocks):
 
         _check_path("symm.trace", path)
         if isinstance(max_events, bool) or not isinstance(max_events, int) or not 0 < max_events < 2**31:
-            raise ArgumentError(f"symm.trace: max_events must be a number of events, not {max_events!r}")
+            raise ArgumentError(f"symm.trace: max_events must be a number of events, not {text_of(max_events)}")
         if world is None:
             if len(worlds) != 1:
                 reason = "call symm.init first" if not worlds else "there are several Worlds: say which, world=…"
@@ -59,7 +60,7 @@ class trace(ForBlocks):
         if isinstance(world, World) and not world.is_open():
             raise ClosedError("symm.trace: this World is closed")
         if world not in worlds:
-            raise ArgumentError(f"symm.trace: world must be an open World, not {world!r}")
+            raise ArgumentError(f"symm.trace: world must be an open World, not {text_of(world)}")
         self.path, self.world, self.max_events = Path(path), world, max_events
         self._made()
 
@@ -204,7 +205,7 @@ class trace(ForBlocks):
 
 def _check_path(call: str, path: object) -> None:
     if not isinstance(path, (str, os.PathLike)) or not Path(path).name:
-        raise ArgumentError(f"{call}: path must be the name of a file, not {path!r}")
+        raise ArgumentError(f"{call}: path must be the name of a file, not {text_of(path)}")
 
 
 def _about_all(parts: dict[int, dict[str, Any]]) -> dict[str, Any]:

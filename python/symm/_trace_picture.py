@@ -55,7 +55,10 @@ class Picture:
             raise ArgumentError(f"save: path must be the name of a file, not {path!r}")
         if Path(path).suffix not in ("", ".svg"):
             raise ArgumentError(f"save writes SVG: the path must end in .svg, not {Path(path).suffix}")
-        Path(path).write_text(self.svg, encoding="utf-8")
+        try:
+            Path(path).write_text(self.svg, encoding="utf-8")
+        except OSError as error:
+            raise ArgumentError(f"save: cannot write {path}: {error}") from None
 
 
 def events_of(told: Any) -> list[dict[str, Any]]:

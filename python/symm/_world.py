@@ -304,6 +304,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
 
     def _forget(self):
         worlds.remove(self)
+        _open.closed.add(self)
         atexit.unregister(self._at_exit)
 
     def is_open(self):

@@ -140,6 +140,8 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
         st.barrier()  # forgotten? Write barrier(ctx); ctx is the World or a DeviceContext
     elif CASE == 61:
         st.load(p, rank=1)  # forgotten? Write load(ctx, ptr, rank, …); ctx is the World or a DeviceContext
+    elif CASE == 62:
+        st.signal(table, b.to(tl.pointer_type(tl.int1), bitcast=True), 1, 1)  # a flag is an int32, uint32, int64 or uint64, but this one is bool
 
 
 SOURCE = inspect.getsource(wrong.fn)

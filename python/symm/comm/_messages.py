@@ -11,7 +11,7 @@ from triton import knobs
 from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
 
-from .._memory import torch
+from .._memory import text_of, torch
 from ..errors import ArgumentError
 from ._channels import MAIL_WORDS
 from .transport import LinkKind, element_size
@@ -128,7 +128,7 @@ class Matrix(Message):
 def checked(call, tensor, name, device):
     """A view of a tensor that can be sent or received into, of elements that kernels have."""
     if not isinstance(tensor, torch().Tensor):
-        raise ArgumentError(f"{call}: {name} must be a tensor, not {tensor!r}")
+        raise ArgumentError(f"{call}: {name} must be a tensor, not {text_of(tensor)}")
     if tensor.device != device:
         said = f"{name} is on {tensor.device}, but the ranks' memory is on {device}"
         raise ArgumentError(f"{call}: {said}: move it there")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .._memory import torch
+from .._memory import text_of, torch
 from .._places import rank_in
 from .._agreement import grouped
 from .._world import World
@@ -330,7 +330,7 @@ class Communicator:
     def _tensor(self, call, tensor, name):
         """A tensor that is one piece of the device's memory."""
         if not isinstance(tensor, torch().Tensor):
-            raise ArgumentError(f"{call}: {name} must be a tensor, not {tensor!r}")
+            raise ArgumentError(f"{call}: {name} must be a tensor, not {text_of(tensor)}")
         if tensor.device != self._device:
             raise ArgumentError(f"{call}: {name} is on {tensor.device}, but the ranks' memory is on {self._device}")
         if tensor.layout is not torch().strided or tensor.is_nested:

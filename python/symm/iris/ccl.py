@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any
 
-from .._memory import torch
+from .._memory import text_of, torch
 from ..comm import Communicator
 from ..comm._types import OPS
 from ..errors import ArgumentError, StagingError, UnsupportedError
@@ -113,7 +113,7 @@ class CCL:
         """The communicator of a group, once the tensors of a call are known to be some."""
         for name, tensor in (("output_tensor", output_tensor), ("input_tensor", input_tensor)):
             if not isinstance(tensor, torch().Tensor):
-                raise ArgumentError(f"ccl: {name} must be a tensor, not {tensor!r}")
+                raise ArgumentError(f"ccl: {name} must be a tensor, not {text_of(tensor)}")
         if group is not None and _size(group) != self._world.get_num_ranks():
             raise UnsupportedError("symm.iris has collectives of all ranks only: leave out group")
         if self._comm is None:

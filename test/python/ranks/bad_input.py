@@ -64,6 +64,19 @@ for context in (world, team):
 with pytest.raises(AttributeError, match="^'Team' object has no attribute 'zeros': it is the World's, and all ranks "):
     team.zeros(4)
 assert not hasattr(team, "zeros") and not hasattr(world, "rank")
+large = torch.zeros(1000) if hasattr(torch, "__version__") else flag
+if large.numel() == 1000:
+    what = "a tensor of torch.float32, (1000,), on cpu"
+    for call, arguments, said in (
+        (world.as_remote, (data, large), f"rank must be an integer, not {what}"),
+        (world.signal, (flag, large, 0), f"signal: value must be an integer of 32 bits, not {what}"),
+        (world.timeout, (large,), f"or math.inf for none, not {what}"),
+        (world.barrier, (large,), f"stream must be a torch stream, not {what}"),
+        (symm.trace, (large,), f"symm.trace: path must be the name of a file, not {what}"),
+        (world.uniform, (2, large, 3), f"not torch.float32 from {what} to 3"),
+        (world.team, ([large, large],), f"team: ranks must be a list of integers, not a list of {what}, {what}"),
+    ):
+        refused(said, call, *arguments)
 for given in ((), (0,), (1 << 20, "cpu", 1.0), (world, (me,))):
     refused("symm.World is what symm.init() returns: call world = symm.init()", symm.World, *given)
     refused("symm.Team is what a World makes: call world.team([0, 1]), or world.split(color)", symm.Team, *given)
@@ -92,6 +105,9 @@ def another(world):
     st.DeviceContext(context=world)
 
 
+for arguments, keywords in ((world,), {}), ((), {"world": team}):
+    with pytest.raises(symm.ArgumentError, match=r"^kernel two is launched without a grid: write two\[\(1,\)\]\("):
+        two(*arguments, **keywords)
 for kernel in (none, two, another):
     with pytest.raises(triton.runtime.errors.InterpreterError) as raised:
         kernel[(1,)](world)

@@ -58,6 +58,17 @@ for name, call, *each in [*calls, *((f"World.{name}", call) for name, call in OF
     except Exception as error:
         wrong.append(f"{name}: {type(error).__name__}: {error}")
 assert not wrong, "\n".join(wrong)
+# Another World is told what the tensor is of.
+other = symm.init(heap_size=16 << 20)
+for call in (lambda: other.as_remote(flags, 0), lambda: other.signal(flags[:1], 1, 0)):
+    try:
+        call()
+    except symm.NotSymmetricError as error:
+        said = str(error)
+        assert "a tensor of torch.int32, (" in said and "on the heap of a World that is closed" in said, error
+    else:
+        raise AssertionError("the tensor is of another World")
+other.close()
 # What needs no ranks goes on.
 assert flags.tolist() == [0] * 8 and world.get_device() == team.get_device()
 assert "closed" in repr(world) and "closed" in repr(team)

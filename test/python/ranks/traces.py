@@ -122,6 +122,8 @@ wrong = [
     (lambda: symm.trace.plot(folder / "none"), "is not a timeline"),
     (lambda: symm.trace.plot(__file__), "is not a timeline"),
     (lambda: symm.trace.plot(3), "path must be the name of a file, not 3"),
+    (lambda: picture.save(folder / "none" / "a.svg"), f"save: cannot write {folder / 'none' / 'a.svg'}: "),
+    (lambda: picture.save(folder), f"save: cannot write {folder}: "),
     (lambda: picture.save(3), "save: path must be the name of a file, not 3"),
 ]
 if ranks > 1:
