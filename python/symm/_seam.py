@@ -20,7 +20,7 @@ from triton.compiler import code_generator
 from triton.compiler.compiler import ASTSource, CompiledKernel
 from triton.runtime import jit
 
-from . import _engine, _switches, _symm, _timeouts
+from . import _diagnostics, _engine, _switches, _symm, _timeouts
 from ._carrier import MARK
 from ._fingerprint import fingerprint
 from .errors import CompileError, EngineError, SymmWarning, UntestedVersionWarning
@@ -153,9 +153,12 @@ def lower(module, target, language, stages=None):
     text = generic_text(module)
     name, switches = f"{kernel.name}-{kernel.hash[:8]}", kernel.switches
     asked = (switches.strict, bool(switches.dump), switches.bounds, switches.trace) if any(switches) else ()
-    lowered, notes, waits, stages = _symm.lower_triton(
-        text, triton.__version__, f"{target.backend}:{target.arch}", *asked
-    )
+    try:
+        lowered, notes, waits, stages = _symm.lower_triton(
+            text, triton.__version__, f"{target.backend}:{target.arch}", *asked
+        )
+    except CompileError as error:
+        raise _diagnostics.translated(error, switches.strict) from None
     if switches.dump:
         texts = [(f"before-{stage}.mlir", text) for stage, text in stages[:-1]]
         _switches.write(switches.dump, name, 0, [*texts, ("lowered.mlir", stages[-1][1])])
@@ -163,7 +166,7 @@ def lower(module, target, language, stages=None):
     for severity, message, file, line in notes:
         if severity != "warning":
             LOGGER.info("%s:%s: %s", file, line, message)
-    found = [note for severity, *note in notes if severity == "warning"]
+    found = [(_diagnostics.renamed(said), *place) for severity, said, *place in notes if severity == "warning"]
     _warn(found)
     return parse(lowered, context), found, waits
 

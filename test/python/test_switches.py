@@ -1,6 +1,7 @@
 """Switches of the compiler: in the environment, and of one kernel."""
 
 import importlib.util
+import inspect
 import os
 import subprocess
 import sys
@@ -57,6 +58,35 @@ def test_strict_kernels(monkeypatch, target):
         compile_for(target, narrow, SIGNATURE)
     with pytest.warns(symm.SymmWarning, match="O2"):
         compile_for(target, lenient, SIGNATURE)
+
+
+@triton.jit
+def relaxed(table, data):
+    ctx = st.DeviceContext(table)
+    ctx.store(data, 1.0, 1)
+    ctx.signal(data.to(tl.pointer_type(tl.int32), bitcast=True), 1, 1, sem="relaxed")
+
+
+STRICT_ERRORS = [
+    (narrow, 1, "symm atomic: O2: scope gpu does not reach another rank: write scope=\"sys\", or leave scope out"),
+    (relaxed, 3, "symm signal: O1: relaxed, but writes come before it without a release fence: write sem=\"release\""),
+]
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize(("kernel", "line", "said"), STRICT_ERRORS, ids=["scope", "order"])
+def test_what_is_strict_speaks_of_python(monkeypatch, target, kernel, line, said):
+    with pytest.warns(symm.SymmWarning) as warned:
+        compile_for(target, kernel, SIGNATURE)
+    [warning] = [each for each in warned if each.category is symm.SymmWarning]
+    assert str(warning.message).startswith(said.split(": write")[0]), warning.message
+    monkeypatch.setenv("SYMM_STRICT", "1")
+    with pytest.raises(symm.CompileError) as raised:
+        compile_for(target, kernel, SIGNATURE)
+    error, lines = raised.value, inspect.getsourcelines(kernel.fn)
+    source = lines[0][line + 1].strip()
+    assert (error.file, error.line) == (__file__, lines[1] + line + 1)
+    assert error.message.startswith(said) and error.message.endswith(f"repairs it, and warns\n    {source}"), error
 
 
 @pytest.mark.parametrize(("target", "final"), [("sm_90", "ptx"), ("gfx942", "amdgcn")])

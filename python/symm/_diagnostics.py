@@ -1,0 +1,31 @@
+"""What the compiler says of an op, as errors of kernels say it: with Python's names, the line, and what to write."""
+
+import linecache
+import re
+
+from .errors import CompileError
+
+OF_AN_OP = re.compile(r"'symm\.(\w+)' op ")
+# Ops that Python calls otherwise.
+NAMES = {"remote_load": "load", "remote_store": "store", "atomic_rmw": "atomic"}
+# What is repaired with a warning where it is not an error, and what to write instead.
+MENDS = {
+    "O2: scope ": 'write scope="sys", or leave scope out',
+    "without a release fence": 'write sem="release", or leave sem out',
+    "without an acquire fence": 'write sem="acquire", or leave sem out',
+}
+
+
+def renamed(message):
+    """The compiler's text with the names of Python's ops."""
+    return OF_AN_OP.sub(lambda op: f"symm {NAMES.get(op[1], op[1])}: ", message)
+
+
+def translated(error, is_strict):
+    """An error of the compiler. A strict one says how to mend it, and that it is an error because of that."""
+    message = renamed(error.message)
+    mend = next((mend for said, mend in MENDS.items() if said in message), None)
+    if is_strict and mend is not None:
+        message += f": {mend}. Without strict the compiler repairs it, and warns"
+    line = linecache.getline(error.file, error.line).strip() if error.file and error.line else ""
+    return CompileError(f"{message}\n    {line}" if line else message, error.file, error.line)
