@@ -151,7 +151,7 @@ class Interpreter(Operands):
         if _interpreter_memory.checking.is_on:
             _interpreter_memory.check_operands(name, operands, located, self.named)
         _interpreter_polls.heard(name)
-        effect = _interpreter_trace.recorded(name, getattr(Effects, name), remote)
+        effect = _interpreter_trace.recorded(name, getattr(Effects, name), remote, self.called)
         done = effect(operands, {**(attributes or {}), "results": kinds})
         if isinstance(result, tuple):
             return [self.semantic.tensor(each, kind) for each, kind in zip(done, kinds, strict=True)]

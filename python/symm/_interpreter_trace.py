@@ -71,10 +71,12 @@ class Recorder:
         if self.programs and not self.programs[-1][-1]:
             self.programs[-1][-1] = time.monotonic_ns()
 
-    def recorded(self, name, effect, remote):
+    def recorded(self, name, effect, remote, called):
         """An op's effect, which is recorded when it is over, or has failed."""
         if name not in NAMES or self.is_looking:
             return effect
+        # A signal to a block of ranks is made of atomics.
+        shown = "signal" if called == "signal" else NAMES[name]
 
         def wrapper(operands, attributes):
             begin, done = time.monotonic_ns(), None
@@ -82,7 +84,7 @@ class Recorder:
                 done = effect(operands, attributes)
                 return done
             finally:
-                event = self._add(NAMES[name], begin, self._peers(operands), _bytes(operands))
+                event = self._add(shown, begin, self._peers(operands), _bytes(operands))
                 if done is not None or name == "put_packet":
                     event["signals"] = self._signals(name, operands, attributes, done, remote)
                 if name == "wait":
@@ -156,9 +158,9 @@ def _bytes(operands):
     return int(np.size(_where(operands, name))) * width
 
 
-def recorded(name, effect, remote):
-    """An op's effect, recorded where a trace is made; `remote` translates pointers."""
-    return effect if State.recorder is None else State.recorder.recorded(name, effect, remote)
+def recorded(name, effect, remote, called):
+    """An op's effect, recorded where a trace is made; `remote` translates pointers, and `called` is the user's call."""
+    return effect if State.recorder is None else State.recorder.recorded(name, effect, remote, called)
 
 
 def waited(name, found, begin):
