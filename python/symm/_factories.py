@@ -22,6 +22,17 @@ REFUSALS = (TypeError, ValueError, RuntimeError, OverflowError)
 LONGEST_CALL = 120
 
 
+def refusal(error, function, arguments, keywords):
+    """Why torch's function refuses what the user has given. Torch lists each way to call it, with keywords of ours."""
+    dtype = keywords.get("dtype")
+    if isinstance(dtype, str):
+        return f"dtype must be a dtype of torch, such as torch.float32, not {dtype!r}"
+    if "invalid combination of arguments" not in (text := str(error)):
+        return text.partition("\n")[0]
+    given = [*map(text_of, arguments), *(f"{key}={text_of(value)}" for key, value in keywords.items())]
+    return f"torch.{function} does not take ({', '.join(given)})"
+
+
 class Factories:
     """The functions of a World that make tensors."""
 
@@ -124,7 +135,7 @@ class Factories:
             wanted = torch().device(keywords.get("device") or self.device)
             made = getattr(torch(), function)(*arguments, **used)
         except REFUSALS as error:
-            raise ArgumentError(f"{self.called}.{name}: {error}") from None
+            raise ArgumentError(f"{self.called}.{name}: {refusal(error, function, arguments, keywords)}") from None
         if getattr(made, "layout", None) != getattr(torch(), "strided", None):
             raise ArgumentError(f"{name}: tensors on the heap are strided, and this one would be {made.layout}")
         if wanted.type != self.device.type or (wanted.type != "cpu" and wanted.index not in (None, self.device.index)):

@@ -66,6 +66,19 @@ with pytest.raises(AttributeError, match="^'Team' object has no attribute 'zeros
 assert not hasattr(team, "zeros") and not hasattr(world, "rank")
 large = torch.zeros(1000) if hasattr(torch, "__version__") else flag
 if large.numel() == 1000:
+    # Torch's own text lists all its signatures, and has keywords that the user has not given.
+    for call, said in (
+        (lambda: world.zeros("x"), "World.zeros: torch.zeros does not take ('x')"),
+        (lambda: world.empty((2,), foo=1), "World.empty: torch.empty does not take ((2,), foo=1)"),
+        (lambda: world.ones(2, dtype="float"), "World.ones: dtype must be a dtype of torch, such as torch.float"),
+        (lambda: world.arange(), "World.arange: torch.arange does not take ()"),
+        (lambda: world.full((2,), large), "World.full: "),
+        (lambda: world.zeros(-1), "World.zeros: Trying to create tensor with negative dimension -1"),
+        (lambda: world.randint(5), "World.randint: torch.randint does not take (5)"),
+    ):
+        with pytest.raises(symm.ArgumentError) as raised:
+            call()
+        assert str(raised.value).startswith(said) and "\n" not in str(raised.value), raised.value
     what = "a tensor of torch.float32, (1000,), on cpu"
     for call, arguments, said in (
         (world.as_remote, (data, large), f"rank must be an integer, not {what}"),
