@@ -160,6 +160,18 @@ SWITCHES_OF_LAUNCHES = [
 ]
 
 
+def test_the_page_compiles_without_a_gpu(tmp_path):
+    page = (Path(__file__).parents[2] / "docs/kernels.md").read_text()
+    [block] = page.split("```py\n")[1:]
+    (tmp_path / "program.py").write_text(block.split("```")[0])
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    run = [sys.executable, tmp_path / "program.py"]
+    done = subprocess.run(run, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert ".target sm_90" in done.stdout and ".amdgcn_target" in done.stdout and "gfx942" in done.stdout, done.stdout
+    assert "atom.global.sys.release" in done.stdout and "buffer_wbl2 sc0 sc1" in done.stdout, done.stdout
+
+
 class Driver:
     """As on a machine with a GPU."""
 
