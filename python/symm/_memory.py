@@ -22,9 +22,10 @@ def torch():
 
 
 def text_of(value):
-    """What the user has given, for messages; of a tensor what it is, and not what is in it."""
+    """What the user has given, for messages; of a tensor what it is, and what is in it only if that is one number."""
     module = sys.modules.get("torch")
-    if module is not None and isinstance(value, module.Tensor):
+    is_tensor = module is not None and isinstance(value, module.Tensor)
+    if is_tensor and (value.device.type != "cpu" or value.numel() > 1):
         return f"a tensor of {value.dtype}, {tuple(value.shape)}, on {value.device}"
     if type(value) in (list, tuple) and any(text_of(each) != repr(each) for each in value[:MOST_SHOWN]):
         more = ", …" if len(value) > MOST_SHOWN else ""
