@@ -51,8 +51,7 @@ def put_floats(
     received: `clear_floats` says when they may be written again. Where `mask` is False nothing is sent, except for
     elements that share their line with others.
     """
-    if not isinstance(value, tl.tensor) or value.type.scalar.is_ptr():
-        raise TypeError(f"value must be a scalar or a block of the kernel, not {describe(value)}: its type is sent too")
+    value = emit.sent(value)
     dtype = tl._unwrap_if_constexpr(dtype)
     floats = _Floats(emit, slots, value.type.scalar if dtype is None else dtype, dtype is not None, written=True)
     floats.lay_out(value.type.scalar, _shape_of(value))

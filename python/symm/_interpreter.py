@@ -95,6 +95,11 @@ class Interpreter(Operands):
             value = self.semantic.cast(value, tl.float32) if value.type.scalar.is_int() else value
         return super().value(value, pointer, name)
 
+    def sent(self, value):
+        # Compiled, a loop's variable is a scalar of the kernel. Here it is a number, as a constant is.
+        is_number = isinstance(value, (bool, int, float))
+        return super().sent(self.semantic.to_tensor(value) if is_number else value)
+
     def present(self, operands):
         self.says_rank = context.name if isinstance(context := operands.get("ctx"), Bases) else ""
         return super().present(operands)

@@ -152,6 +152,13 @@ class Operands:
         value = self._like(value, pointer, name)
         return self.semantic.cast(value, pointer.type.scalar.element_ty)
 
+    def sent(self, value):
+        """A value that is sent with its type: one that a kernel has computed, or was given."""
+        if not isinstance(value, tl.tensor) or value.type.scalar.is_ptr():
+            wanted = "a scalar or a block of the kernel"
+            raise TypeError(f"value must be {wanted}, not {describe(value)}: its type is sent too")
+        return value
+
     def exact(self, value, pointer, name="value"):
         """An integer that the pointer's elements can hold: flags are compared, so none may be cut short."""
         value = tl._unwrap_if_constexpr(value)

@@ -50,8 +50,7 @@ def put_packet(
     False nothing is sent, except for elements that share their line with others.
     """
     packets = _Packets(emit, slots, written=True)
-    if not isinstance(value, tl.tensor) or value.type.scalar.is_ptr():
-        raise TypeError(f"value must be a scalar or a block of the kernel, not {describe(value)}: its type is sent too")
+    value = emit.sent(value)
     shape = _shape_of(value)
     packets.lay_out(value.type.scalar, shape)
     words = packets.pack(packets.bits(value))

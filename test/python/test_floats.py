@@ -123,6 +123,18 @@ def test_all_threads_see_the_same_look():
 
 
 @triton.jit
+def a_loops_variable(table, p, n):
+    for i in range(n):
+        st.put_floats(table, p + 4 * i, i * 0.5, 0)
+
+
+def test_a_loops_variable_is_a_value():
+    # test/python/checked/packets.py has the same in the interpreter.
+    text = machine_text(compile_for("sm_90", a_loops_variable, dict(table="*i64", p="*i32", n="i32")))
+    assert "st.relaxed.sys.global.v4.b32" in text, text
+
+
+@triton.jit
 def of_integers(table, p):
     st.put_floats(table, p, tl.arange(0, 4), 0)
 

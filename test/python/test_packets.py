@@ -178,6 +178,19 @@ def test_gluon(kind, masked):
 
 
 @triton.jit
+def a_loops_variable(table, p, n):
+    for i in range(n):
+        st.put_packet(table, p + 4 * i, i, 1, 0)
+        st.put_packet(table, p + 64 + 4 * i, i == 2, 1, 0)
+
+
+def test_a_loops_variable_is_a_value():
+    # test/python/checked/packets.py has the same in the interpreter.
+    text = machine_text(compile_for("sm_90", a_loops_variable, dict(table="*i64", p="*i32", n="i32")))
+    assert accesses(text) == ["st.relaxed.sys.global.v2.b64"] * 2, text
+
+
+@triton.jit
 def wrong_slots(table, p):
     st.wait_packet(table, p, 1, 4)
 
