@@ -278,15 +278,16 @@ def _function(program, args, grid, heap_size):
 
 def _explain(checking, error):
     """Adds whose exception it is, and for what the interpreter cannot run its line."""
-    from . import _place
+    from . import _gpus, _place
 
     rank, kernel, grid, raised = checking.error
     who = "host" if kernel is None else f"program {', '.join(map(str, grid[0]))} of kernel {kernel}"
     errors = _place.causes(raised)
     place = checking.sites.of(errors, kernel).rsplit(":", 1)[0]
     unable = next(filter(_place.is_unable, errors), None)
-    if unable is not None:
-        message = f"{place}: symm.check: rank {rank}, {who}: Triton's interpreter cannot run this: {unable}"
+    said = _gpus.said_of(errors) if unable is None else f"Triton's interpreter cannot run this: {unable}"
+    if said is not None:
+        message = f"{place}: symm.check: rank {rank}, {who}: {said}"
         unsupported = UnsupportedError(message)
         unsupported.found = getattr(error, "found", None)
         raise unsupported from error

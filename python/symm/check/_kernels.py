@@ -12,7 +12,7 @@ from triton.runtime.interpreter import GridExecutor, InterpretedFunction, Interp
 
 from .. import _interpreter, _open
 from .._streams import Streams
-from . import _effects, _heaps, _program, _tuned
+from . import _effects, _gpus, _heaps, _program, _tuned
 
 ORDERS = {"RELAXED": "relaxed", "ACQUIRE": "acquire", "RELEASE": "release", "ACQUIRE_RELEASE": "acq_rel"}
 SCOPES = {"CTA": "cta", "GPU": "gpu", "SYSTEM": "sys"}
@@ -41,6 +41,8 @@ def checked():
     change(_interpreter, "in_kernel", _in_kernel(_interpreter.in_kernel))
     change(_open, "join", _joining(_open.join))
     change(Streams, "_copy", _either(_effects.host_copy, Streams._copy))
+    for kind, refusing in _gpus.refusing(lambda: _program.task() is not None):
+        change(kind, "__new__", refusing)
     options = interpreter.interpreter_builder.options
     # Overflows are asserted, too, where they are not left out.
     asserting = dataclasses.replace(options, debug=True, sanitize_overflow=False)
