@@ -64,6 +64,8 @@ pub struct Report {
     pub left_early: usize,
     /// The most executions that were to be tried, if the search for all has ended there.
     pub limit: Option<usize>,
+    /// How many schedules may have more switches than they need: to shorten them would take too long.
+    pub not_shortest: usize,
     /// How many steps of a schedule that was replayed could not be followed: it is one of another program.
     pub left_out: usize,
     /// Whether there is no other execution that reads other values.
@@ -113,7 +115,7 @@ impl fmt::Display for Report {
 /// Executes a program in these schedules.
 #[must_use]
 pub fn check(program: &dyn Program, schedules: &Schedules, limits: Limits) -> Report {
-    let mut check = Check { program, limits, report: Report::default(), found: BTreeMap::new() };
+    let mut check = Check { program, limits, steps: 0, report: Report::default(), found: BTreeMap::new() };
     match schedules {
         Schedules::InTurn => drop(check.in_turn()),
         Schedules::Replay(schedule) => {
@@ -143,6 +145,8 @@ pub fn draw(program: &dyn Program, found: &Found, limits: Limits) -> Picture {
 struct Check<'p> {
     program: &'p dyn Program,
     limits: Limits,
+    /// How many steps the executions had so far.
+    steps: usize,
     report: Report,
     found: BTreeMap<(Kind, Vec<Site>), Found>,
 }
@@ -151,7 +155,7 @@ impl Check<'_> {
     /// The execution without a schedule; returns how many tasks and steps it had.
     fn in_turn(&mut self) -> (usize, usize) {
         let executed = execute(self.program, &mut InTurn::default(), self.limits);
-        let size = (executed.tasks, executed.schedule.len());
+        let size = (executed.tasks, executed.steps);
         self.note(Executed { schedule: Schedule::default(), ..executed }, None);
         size
     }
@@ -162,7 +166,8 @@ impl Check<'_> {
     }
 
     fn note(&mut self, executed: Executed, seed: Option<u64>) {
-        let Executed { findings, schedule, unfinished, has_crashed, .. } = executed;
+        let Executed { findings, schedule, steps, unfinished, has_crashed, .. } = executed;
+        self.steps += steps;
         self.report.executions += 1;
         self.report.has_crashed |= has_crashed;
         self.report.given_up += usize::from(!unfinished.is_empty());
@@ -210,11 +215,13 @@ impl Check<'_> {
     }
 
     fn reduced(mut self) -> Report {
-        let mut reducer = Reducer::new(self.program, self.limits);
+        let mut reducer = Reducer::new(self.program, self.limits, self.steps);
+        let mut after = self.found.values().filter(|found| !found.schedule.is_empty()).count();
         for mut found in std::mem::take(&mut self.found).into_values() {
+            after -= usize::from(!found.schedule.is_empty());
             // After a crash nothing is executed any more.
             if !self.report.has_crashed {
-                reducer.reduce(&mut found);
+                self.report.not_shortest += usize::from(reducer.reduce(&mut found, after));
                 explain(self.program, self.limits, &mut found);
             }
             self.report.found.push(found);
@@ -228,6 +235,7 @@ pub(crate) struct Executed {
     pub findings: Vec<Finding>,
     pub schedule: Schedule,
     tasks: usize,
+    steps: usize,
     /// Where its tasks were that still could go on, if it has not come to its end.
     unfinished: Vec<At>,
     has_crashed: bool,
@@ -238,7 +246,8 @@ impl Executed {
     pub fn of(mut run: Run) -> Self {
         let unfinished = if run.is_at_limit() { run.unfinished() } else { Vec::new() };
         let (schedule, tasks, has_crashed) = (run.choices.clone(), run.machine.tasks().len(), run.has_crashed());
-        Self { findings: run.findings(), schedule, tasks, unfinished, has_crashed }
+        let steps = schedule.len();
+        Self { findings: run.findings(), schedule, tasks, steps, unfinished, has_crashed }
     }
 }
 

@@ -1,70 +1,148 @@
-//! Finds a schedule that has a finding with few switches of tasks. The work is bounded: all schedules that are tried
-//! together have at most [`Limits::reducing`] steps, and those of one execution more.
+//! Finds a schedule that has a finding with few switches of tasks. The work is bounded by steps and executions, never by
+//! time, so that the same check gives the same report: [`Budget`].
 
 use crate::check::{Found, execute};
 use crate::finding::Finding;
 use crate::run::{Limits, Program};
-use crate::schedule::{Follow, Schedule};
+use crate::schedule::{Follow, InTurn, Schedule};
 use std::collections::HashMap;
 
-/// How often a schedule gets fewer switches.
-const MOST_TO_REDUCE: usize = 200;
+/// How many times the check's own steps may be tried, and the part of [`Limits::reducing`] that may be tried anyway.
+const TIMES: usize = 4;
+const ANYWAY: usize = 4;
+/// The most executions that are tried.
+const MOST_EXECUTIONS: usize = 2000;
+
+/// What may still be tried: together at most so many steps and executions, and those of one execution more.
+#[derive(Clone, Copy)]
+struct Budget {
+    steps: usize,
+    executions: usize,
+}
+
+impl Budget {
+    /// That of a check with so many steps.
+    fn of(limits: Limits, steps: usize) -> Self {
+        let steps = (TIMES * steps).max(limits.reducing / ANYWAY).min(limits.reducing);
+        Self { steps, executions: MOST_EXECUTIONS }
+    }
+
+    /// What each of so many findings may take of it.
+    fn share(self, findings: usize) -> Self {
+        let share = |all: usize| all.div_ceil(findings.max(1));
+        Self { steps: share(self.steps), executions: share(self.executions) }
+    }
+
+    fn is_spent(self) -> bool {
+        self.steps == 0 || self.executions == 0
+    }
+
+    fn spend(&mut self, steps: usize) {
+        *self = Self { steps: self.steps.saturating_sub(steps), executions: self.executions.saturating_sub(1) };
+    }
+}
 
 /// Reduces the schedules of findings, one after the other.
 pub(crate) struct Reducer<'p> {
     program: &'p dyn Program,
     limits: Limits,
-    /// How many more steps may be tried.
-    left: usize,
+    /// What may be tried for all findings, and for this one.
+    left: Budget,
+    mine: Budget,
+    /// Whether something was not tried for this one.
+    has_stopped: bool,
+    /// What is found without a schedule, once it is known.
+    in_turn: Option<Vec<Finding>>,
     /// How many turns the schedules have that were put together.
     #[cfg(test)]
     turns: usize,
 }
 
 impl<'p> Reducer<'p> {
-    pub fn new(program: &'p dyn Program, limits: Limits) -> Self {
+    /// For the findings of a check that had so many steps.
+    pub fn new(program: &'p dyn Program, limits: Limits, steps: usize) -> Self {
+        let left = Budget::of(limits, steps);
         Self {
             program,
             limits,
-            left: limits.reducing,
+            left,
+            mine: left,
+            has_stopped: false,
+            in_turn: None,
             #[cfg(test)]
             turns: 0,
         }
     }
 
-    /// Moves steps of a task together and leaves steps out, as long as the finding stays.
-    pub fn reduce(&mut self, found: &mut Found) {
+    /// Moves steps of a task together and leaves steps out, as long as the finding stays; so many findings come after
+    /// it. Whether it has ended before all was tried.
+    pub fn reduce(&mut self, found: &mut Found, after: usize) -> bool {
         if found.schedule.is_empty() {
-            return;
+            return false;
         }
-        if let Some((_, finding)) = self.shows(found, &Schedule::default()) {
+        self.mine = self.left.share(after + 1);
+        self.has_stopped = false;
+        if let Some(finding) = self.in_turn(found) {
             *found = Found { finding, schedule: Schedule::default(), seed: found.seed };
-            return;
+            return false;
         }
-        for _ in 0..MOST_TO_REDUCE {
-            let Some((schedule, finding)) = self.with_fewer_switches(found) else { break };
+        // Where not each turn can be moved, most are left out first, which takes few executions.
+        if found.schedule.turns().len() > self.mine.steps / found.schedule.len() {
+            self.cut(found);
+        }
+        let mut from = 0;
+        while let Some((at, schedule, finding)) = self.with_fewer_switches(found, from) {
             *found = Found { finding, schedule, seed: found.seed };
+            from = at;
         }
         self.cut(found);
+        self.has_stopped
     }
 
-    /// The first schedule in which a turn of a task comes right after the one before it, and the finding stays.
-    fn with_fewer_switches(&mut self, found: &Found) -> Option<(Schedule, Finding)> {
+    /// The same finding without a schedule.
+    fn in_turn(&mut self, found: &Found) -> Option<Finding> {
+        if self.in_turn.is_none() && !self.is_spent() {
+            let executed = execute(self.program, &mut InTurn::default(), self.limits);
+            self.spend(executed.schedule.len());
+            self.in_turn = Some(executed.findings);
+        }
+        let key = found.finding.key();
+        self.in_turn.iter().flatten().find(|finding| finding.key() == key).cloned()
+    }
+
+    /// Whether no more may be tried of what is left to try.
+    fn is_spent(&mut self) -> bool {
+        let is_spent = self.left.is_spent() || self.mine.is_spent();
+        self.has_stopped |= is_spent;
+        is_spent
+    }
+
+    fn spend(&mut self, steps: usize) {
+        self.left.spend(steps);
+        self.mine.spend(steps);
+    }
+
+    /// The first schedule, from the pair `from` on and then around, in which a turn of a task comes right after the one
+    /// before it, and the finding stays; and which pair that is.
+    fn with_fewer_switches(&mut self, found: &Found, from: usize) -> Option<(usize, Schedule, Finding)> {
         let (turns, switches) = (found.schedule.turns(), found.schedule.switches());
-        for (first, next) in pairs(&turns) {
+        let pairs = pairs(&turns);
+        let from = from.min(pairs.len());
+        for at in (from..pairs.len()).chain(0..from) {
             // Putting a schedule together takes as long as it is, so none is that will not be tried.
-            if self.left == 0 {
+            if self.is_spent() {
                 break;
             }
             #[cfg(test)]
             {
                 self.turns += turns.len();
             }
+            let (first, next) = pairs[at];
             let candidate = moved(&turns, first, next);
-            if let Some(better) = self.shows(found, &candidate)
-                && better.0.switches() < switches
+            if let Some((schedule, finding)) = self.shows(found, &candidate)
+                && schedule.switches() < switches
             {
-                return Some(better);
+                return Some((at, schedule, finding));
             }
         }
         None
@@ -73,7 +151,7 @@ impl<'p> Reducer<'p> {
     /// Leaves out what comes in turn after a schedule's first steps.
     fn cut(&mut self, found: &mut Found) {
         let (mut too_few, mut enough) = (0, found.schedule.len());
-        while too_few + 1 < enough && self.left > 0 {
+        while too_few + 1 < enough && !self.is_spent() {
             let middle = usize::midpoint(too_few, enough);
             let start = found.schedule.first(middle);
             if let Some((_, finding)) = self.shows(found, &start) {
@@ -87,12 +165,9 @@ impl<'p> Reducer<'p> {
 
     /// What an execution by this schedule did, if it has the same finding.
     fn shows(&mut self, found: &Found, schedule: &Schedule) -> Option<(Schedule, Finding)> {
-        if self.left == 0 {
-            return None;
-        }
         let executed = execute(self.program, &mut Follow::new(schedule), self.limits);
         // Steps that can't be followed are looked at, too.
-        self.left = self.left.saturating_sub(executed.schedule.len().max(schedule.len()));
+        self.spend(executed.schedule.len().max(schedule.len()));
         let key = found.finding.key();
         let same = executed.findings.into_iter().find(|finding| finding.key() == key)?;
         Some((executed.schedule, same))
@@ -138,13 +213,46 @@ mod tests {
     fn the_work_is_bounded_by_the_limit() {
         for (steps, reducing) in [(10_000, 0), (10_000, 50_000), (1000, 50_000)] {
             let (program, found) = alternating(steps);
-            let mut reducer = Reducer::new(&program, Limits { reducing, ..Limits::default() });
-            for _ in 0..10 {
-                reducer.reduce(&mut found.clone());
+            let mut reducer = Reducer::new(&program, Limits { reducing, ..Limits::default() }, reducing);
+            for after in (0..10).rev() {
+                assert!(reducer.reduce(&mut found.clone(), after));
             }
-            assert_eq!(reducer.left, 0);
+            assert_eq!(reducer.left.steps, 0);
             let most = reducing + found.schedule.len();
             assert!(reducer.turns <= most, "{} turns of at most {most} were put together", reducer.turns);
+        }
+    }
+
+    #[test]
+    fn the_work_is_bounded_by_that_of_the_check() {
+        let (program, found) = alternating(1000);
+        for (steps, most) in [(0, 125_000), (2000, 125_000), (50_000, 200_000), (1_000_000, 500_000)] {
+            let mut reducer = Reducer::new(&program, Limits::default(), steps);
+            assert_eq!(reducer.left.steps, most);
+            assert!(reducer.reduce(&mut found.clone(), 0));
+            assert!(reducer.turns <= most + found.schedule.len(), "{} of {most}", reducer.turns);
+        }
+    }
+
+    #[test]
+    fn few_executions_are_tried_however_short_they_are() {
+        let (program, found) = alternating(100);
+        let mut reducer = Reducer::new(&program, Limits { reducing: usize::MAX, ..Limits::default() }, 1);
+        // All that can be tried of one is 198 pairs.
+        let count = MOST_EXECUTIONS / 198 + 1;
+        let stopped = (0..=count).rev().filter(|&after| reducer.reduce(&mut found.clone(), after));
+        assert!(stopped.count() > 0);
+        assert_eq!(reducer.left.executions, 0);
+    }
+
+    #[test]
+    fn each_finding_has_its_share() {
+        let (program, found) = alternating(1000);
+        let mut reducer = Reducer::new(&program, Limits::default(), 0);
+        for after in (0..5).rev() {
+            let before = reducer.left.steps;
+            assert!(before > 0, "nothing is left for the last {}", after + 1);
+            assert!(reducer.reduce(&mut found.clone(), after));
         }
     }
 

@@ -73,6 +73,9 @@ fn summary(report: &Report, steps: &str) -> String {
     if report.has_crashed {
         said.push("none tried after the crash".into());
     }
+    if report.not_shortest > 0 {
+        said.push(format!("{} not shortened to the end", counted(report.not_shortest, "schedule")));
+    }
     if report.left_out > 0 {
         said.push(format!(
             "{} of the schedule not followed: it is another program's",

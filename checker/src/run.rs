@@ -100,7 +100,7 @@ pub struct Limits {
     pub blocks: usize,
     /// How often a loop reads the same until it is known that it goes on only when that changes.
     pub polls: usize,
-    /// Steps of all executions that look for shorter schedules.
+    /// Steps of all executions that look for shorter schedules, however many the check itself has.
     pub reducing: usize,
 }
 

@@ -26,6 +26,7 @@ pub fn json(out: &mut impl Write, report: &Report) -> io::Result<()> {
         crashed: report.has_crashed,
         left_early: report.left_early,
         limit: report.limit,
+        not_shortest: report.not_shortest,
         left_out: report.left_out,
         repairs: &report.repairs,
         remarks: &report.remarks,
@@ -49,6 +50,8 @@ struct JsonReport<'r> {
     left_early: usize,
     /// Where the search for all executions has ended before it had them.
     limit: Option<usize>,
+    /// Schedules that may have more switches than they need.
+    not_shortest: usize,
     left_out: usize,
     repairs: &'r [String],
     remarks: &'r [String],

@@ -77,7 +77,7 @@ class Allowed:
 
 
 # Of a report, the fields between its lists and its own: what the checker says of the executions.
-COUNTS = "executions", "given_up", "left_early", "limit", "left_out", "exhausted"
+COUNTS = "executions", "given_up", "left_early", "limit", "not_shortest", "left_out", "exhausted"
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,7 @@ class Report:
 
     `limit` is the number of executions at which an exhaustive search has ended before it was done, and `left_early` how
     many of them were ended because they are equal to others.
+    `not_shortest` is how many schedules may be longer than needed, because to shorten them would take too long.
     `left_out` is how many steps of a replayed schedule could not be followed: it is one of another program.
     `exhausted` says that every distinct schedule was tried; `unused` names the lines of the allowances that match no
     finding. `str` of it is for people, with the lines of the source.
@@ -98,6 +99,7 @@ class Report:
     given_up: int
     left_early: int
     limit: int | None
+    not_shortest: int
     left_out: int
     exhausted: bool
     _ends: dict[str, int]
@@ -181,6 +183,8 @@ class Report:
         if self.given_up:
             at = ", ".join(self._given_up_at[:MOST_PLACES]).replace(f"{os.getcwd()}/", "")
             said.append(f"{self.given_up} given up after too many steps" + (f", in the end at {at}" if at else ""))
+        if self.not_shortest:
+            said.append(f"{_counted(self.not_shortest, 'schedule')} not shortened to the end")
         if self.left_out:
             said.append(f"{_counted(self.left_out, 'step')} of the schedule not followed: it is another program's")
         known = "there are no others that differ" if self.exhausted else "nothing is known of other schedules"
