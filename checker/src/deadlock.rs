@@ -78,6 +78,12 @@ impl Run<'_> {
         let by = |written: &Written| Some(format!("{} ({})", self.machine.tasks()[written.by?.task], written.site));
         let mut who: Vec<_> = self.written(at).iter().filter_map(by).collect();
         who.dedup();
+        if let Some((by, site, _)) = self.machine.put_at(at)
+            && self.written(at).last().is_none_or(|last| last.by.is_none_or(|last| last == by))
+        {
+            let by = self.machine.tasks()[by.task];
+            return format!("nobody has signalled it; what {by} ({site}) has put there is no signal (rule P1)");
+        }
         if who.is_empty() {
             let others = self.machine.signals_beside(at, &self.waited_for());
             return format!("nobody has signalled it{others}");

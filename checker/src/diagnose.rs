@@ -2,7 +2,7 @@
 
 use crate::clock::{Clock, Epoch};
 use crate::finding::{At, Finding, Kind};
-use crate::machine::Machine;
+use crate::machine::{LINE, Machine};
 use crate::op::{Range, Site};
 use crate::shadow::Access;
 use crate::task::{Scope, TaskId};
@@ -19,6 +19,8 @@ pub(crate) struct Raced {
     pub is_same: bool,
     /// A read and a write, and the reader's task has waited for nothing of the writer's.
     pub is_first: bool,
+    /// A packet, or floats, that the later one's task has received after the earlier one: these order nothing else.
+    pub packet: Option<(Epoch, Site)>,
 }
 
 /// A wait that ended, and the write that it ended with.
@@ -51,7 +53,15 @@ impl Machine {
             return alone_at_barrier(at);
         }
         if earlier.strong.is_some() && later.strong.is_some() {
-            let help = format!("two atomics on one place: give both scope {scope} and the same bytes");
+            // Only lines have so many bytes.
+            let of_packet = [earlier, later].map(|access| access.range.bytes == LINE);
+            let help = if of_packet[0] == of_packet[1] {
+                format!("two atomics on one place: give both scope {scope} and the same bytes")
+            } else {
+                "a line of a packet or of floats is sent and received by their own ops alone (rule P1); for a signal use \
+                 a flag of its own"
+                    .into()
+            };
             return Finding { kind: Kind::NarrowAtomic, at, help };
         }
         if raced.is_same {
@@ -76,6 +86,14 @@ impl Machine {
                 let help = "give each event a flag of its own, or wait for a value that only this one can make";
                 return Finding { kind: Kind::WrongEvent, at, help: help.into() };
             }
+        }
+        let of_packet = if self.without_signals(raced).is_none() { raced.packet.as_ref() } else { None };
+        if let Some((by, site)) = of_packet {
+            at.push(self.at_step(*by, site, "puts what the other one has received when it comes to the second"));
+            let help = "a packet, and floats, order nothing but their own line (rule P1): send it in them, or signal \
+                        after the first, and wait before the second";
+            let kind = if earlier.writes { Kind::Race } else { Kind::WriteAfterRead };
+            return Finding { kind, at, help: help.into() };
         }
         if earlier.writes && !is_ahead {
             let more = [self.between_launches(raced), self.between_barriers(raced)].concat();

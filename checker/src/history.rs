@@ -104,6 +104,13 @@ impl History {
         Self { written: vec![first] }
     }
 
+    /// Who has written the value that it holds from the start, and all that this task had done.
+    pub(crate) fn was_written(&mut self, by: Epoch, site: &Site, full: &Rc<Clock>) {
+        for first in &mut self.written {
+            *first = Written { by: Some(by), site: site.clone(), full: full.clone(), ..first.clone() };
+        }
+    }
+
     /// The newest value.
     ///
     /// # Panics

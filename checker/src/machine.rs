@@ -20,6 +20,7 @@ use crate::shadow::Shadow;
 use crate::task::{Scope, Task, TaskId};
 use crate::trace::Edge;
 use floats::FloatLine;
+pub(crate) use packet::LINE;
 use packet::Line;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;

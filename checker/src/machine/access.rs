@@ -35,7 +35,8 @@ impl Machine {
             let is_same = changes_nothing && earlier.writes && earlier.strong.is_none() && earlier.site == access.site;
             if !self.is_known(&earlier, access, is_same) {
                 let (is_first, known) = (self.has_none_of(&earlier, access), Rc::new(known.clone()));
-                self.raced.push(Raced { earlier, later: access.clone(), known, is_same, is_first });
+                let packet = self.packet_after(task, earlier.epoch);
+                self.raced.push(Raced { earlier, later: access.clone(), known, is_same, is_first, packet });
             }
         }
     }

@@ -28,6 +28,20 @@ pub(super) struct FloatLine {
 }
 
 impl Machine {
+    /// Who has put or cleared a line last, and what that task had seen.
+    pub(super) fn floats_at(&self, line: Range) -> Option<(Epoch, &Site, &Rc<Clock>)> {
+        self.floats.get(&line).map(|line| (line.by, &line.site, &line.seen))
+    }
+
+    /// The lines of which this holds: who has received them, and what their sender had seen.
+    pub(super) fn floats_for<'m>(
+        &'m self,
+        is_one: &'m impl Fn(&[Epoch], &Clock) -> bool,
+    ) -> impl Iterator<Item = (Epoch, &'m Site)> {
+        let lines = self.floats.values().filter(|line| !line.is_clear && is_one(&line.received, &line.seen));
+        lines.map(|line| (line.by, &line.site))
+    }
+
     /// Whether all lines have come.
     pub(super) fn floats_have_come(&self, lines: &[Range], bits: u32) -> bool {
         lines.iter().all(|&line| have_come(&self.memory.all(&[line]), bits))
@@ -72,6 +86,7 @@ impl Machine {
             if let Err(kind) = self.memory.write(at, &words.map(u64::to_le_bytes).concat()) {
                 self.fault(kind, task, at, site);
             }
+            self.overwrite(task, at, site);
             let (site, seen, settled) = (site.clone(), seen.clone(), settled.clone());
             let line = FloatLine { words, is_clear, by, site, seen, settled, received: Vec::new() };
             self.floats.insert(at, line);

@@ -20,6 +20,9 @@ pub(super) struct Line {
     received: Vec<Epoch>,
 }
 
+/// The bytes of a line.
+pub(crate) const LINE: u64 = 16;
+
 /// How many lines besides the first have not come.
 pub(super) fn and_more(missing: usize) -> String {
     match missing {
@@ -40,12 +43,40 @@ impl Machine {
         let missing: Vec<_> = lines.iter().filter(|&&line| self.epoch_of(line) != epoch).collect();
         let Some(&&first) = missing.first() else { return format!("the packet of epoch {epoch}, which has come") };
         let seen = match self.lines.get(&first) {
-            None => "sees epoch 0; nobody has put a packet there".to_owned(),
+            None => format!("sees epoch 0; nobody has put a packet there{}", self.no_packet(first)),
             Some(line) => {
                 format!("sees epoch {}; put by {} ({})", line.epoch, self.tasks[line.by.task], line.site)
             }
         };
         format!("the packet of epoch {epoch} at {first}, {seen}{}", and_more(missing.len()))
+    }
+
+    /// Who has written a line that no packet was put into.
+    fn no_packet(&self, line: Range) -> String {
+        let history = self.cells.iter().find(|(at, _)| at.overlaps(line)).map(|(_, history)| history.newest());
+        let Some((by, site)) = history.and_then(|written| Some((written.by?, &written.site))) else {
+            return String::new();
+        };
+        format!(", and what {} ({site}) has written is none: put_packet sends one (rule P1)", self.tasks[by.task])
+    }
+
+    /// Who has put a packet, or floats, into the line that a place lies in, last, and what that task had seen.
+    pub(crate) fn put_at(&self, at: Range) -> Option<(Epoch, &Site, &Rc<Clock>)> {
+        let line = Range { start: at.start / LINE * LINE, bytes: LINE, ..at };
+        let packet = self.lines.get(&line).map(|line| (line.by, &line.site, &line.seen));
+        packet.or_else(|| self.floats_at(line))
+    }
+
+    /// The last packet, or floats, that a task has received and that was put after a step: who has put it, and where.
+    pub(super) fn packet_after(&self, task: TaskId, step: Epoch) -> Option<(Epoch, Site)> {
+        if !self.states[task].knowledge.seen.covers(step) {
+            return None;
+        }
+        let is_one = |received: &[Epoch], seen: &Clock| seen.covers(step) && received.iter().any(|by| by.task == task);
+        let packets = self.lines.values().filter(|line| is_one(&line.received, &line.seen));
+        let packets = packets.map(|line| (line.by, &line.site)).chain(self.floats_for(&is_one));
+        let (by, site) = packets.max_by_key(|(by, _)| (by.task, by.step))?;
+        Some((by, site.clone()))
     }
 
     /// Does an op on packets.
@@ -70,6 +101,7 @@ impl Machine {
             if let Err(kind) = self.memory.write(at, &written) {
                 self.fault(kind, task, at, site);
             }
+            self.overwrite(task, at, site);
             let line = Line { epoch, data, by, site: site.clone(), seen: seen.clone(), received: Vec::new() };
             self.lines.insert(at, line);
         }

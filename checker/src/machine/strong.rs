@@ -32,11 +32,16 @@ impl Machine {
 
     /// The value of a place that has no history yet is the memory's.
     fn cell(&mut self, at: Range) -> &mut History {
-        let Self { cells, memory, strong, .. } = self;
-        cells.entry(at).or_insert_with(|| {
-            strong.add(at);
-            History::new(word(&memory.read(at).0))
-        })
+        if !self.cells.contains_key(&at) {
+            self.strong.add(at);
+            let mut history = History::new(word(&self.memory.read(at).0));
+            // What a packet has put there was not there from the start.
+            if let Some((by, site, seen)) = self.put_at(at) {
+                history.was_written(by, site, seen);
+            }
+            self.cells.insert(at, history);
+        }
+        self.cells.entry(at).or_insert_with(|| History::new(0))
     }
 
     /// What a load that was issued at a step may read: nothing that the load comes before, nor anything that would
