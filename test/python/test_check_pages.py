@@ -29,6 +29,9 @@ def test_the_page_draws_both_programs(tmp_path):
 def test_a_page_that_cannot_be_written(tmp_path):
     done = checked(script(tmp_path, "    pass"), "--schedules=0", f"--html={tmp_path}")
     assert done.returncode == 2 and "ArgumentError: symm.check: html: " in done.stderr
+    done = checked(script(tmp_path), "--schedules=0", f"--html={tmp_path}")
+    assert done.returncode == 2 and "ArgumentError: symm.check: html: " in done.stderr
+    assert "error: race (O1)" in done.stdout, "what was found is said all the same"
 
 
 RELAXED = """    if st.rank(world) == 0:

@@ -106,7 +106,12 @@ def run(
     if command is not None and report.is_clean and not report.given_up and not checking.worlds:
         raise ArgumentError(f"symm.check: {command.script[0]} has not called symm.init, so nothing was checked")
     if html is not None:
-        _write_page(html, report, pictures, checking, getattr(program, "__name__", "a program"))
+        try:
+            _write_page(html, report, pictures, checking, getattr(program, "__name__", "a program"))
+        except ArgumentError as error:
+            # What was found is said even if the page cannot be written.
+            error.found = report
+            raise
     return report
 
 

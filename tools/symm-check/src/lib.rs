@@ -67,14 +67,15 @@ fn run(options: &Options, tool: &[String]) -> anyhow::Result<ExitCode> {
     let steps = format!("--steps {}", options.steps);
     let again = |found: &Found| again(options, tool, found);
     let name = Name { name: "symm-check", again: &again, steps: &steps };
-    if let Some(path) = &options.html {
+    // What was found is said even if the page cannot be written.
+    let written = options.html.as_ref().map_or(Ok(()), |path| {
         // After a crash nothing is executed any more.
         let drawn = |found: &Found| {
             if report.has_crashed { Picture::default() } else { draw(&front, found, limits) }
         };
         let page = Page::new(&title(options), &report, name, &drawn);
-        fs::write(path, report::html(&page)).with_context(|| format!("--html {}", path.display()))?;
-    }
+        fs::write(path, report::html(&page)).with_context(|| format!("--html {}", path.display()))
+    });
     let mut out = std::io::stdout().lock();
     if options.json {
         report::json(&mut out, &report)?;
@@ -82,6 +83,7 @@ fn run(options: &Options, tool: &[String]) -> anyhow::Result<ExitCode> {
         report::text(&mut out, &report, name)?;
     }
     out.flush()?;
+    written?;
     Ok(match (report.is_clean(), report.given_up) {
         (true, 0) => ExitCode::SUCCESS,
         (true, _) => ExitCode::from(FAILED),
