@@ -211,6 +211,7 @@ def halves_of(answer, pointers, mask):
 def meet(me, bases, program):
     """The barrier of a program's number: a signal to each rank, and a wait for each."""
     task = _program.task()
+    task.execution.runs.meets(task.rank, me, bases)
     epochs, key = task.execution.runs.epochs, (me, bases[me], program)
     epochs[key] = epoch = epochs.get(key, 0) + 1
     # A World's flags are behind its heap here, a team's where they are without the checker: where its bases point.

@@ -24,6 +24,8 @@ class Heaps:
         self.ranks = ranks
         # For each world that a rank joins, the memory of each rank's heap, and how large they are.
         self.worlds: list[tuple[list, int]] = []
+        # The ranks of teams that have met in kernels, by the heap and the place of the flags of their barriers.
+        self.members: dict[tuple[int, int], tuple[int, ...]] = {}
 
     def clear(self):
         for maps, _ in self.worlds:
@@ -78,6 +80,15 @@ class Runs(list):
             task.regions += [(base, run.size, run.heap(rank), 0, True), flags]
         run.called[task.rank] = 0
         return Rank(run, task)
+
+    def meets(self, rank, me, bases):
+        """Notes whose flags are where a program of a rank comes to the barrier of a team."""
+        for run in self:
+            heaps = [range(base, base + run.size) for base in run.bases]
+            place = run.heap(rank), bases[me] - run.bases[rank]
+            if bases[me] in heaps[rank] and place not in self.heaps.members:
+                ranks = [next(rank for rank, heap in enumerate(heaps) if base in heap) for base in bases]
+                self.heaps.members[place] = tuple(ranks)
 
     def ended(self, rank):
         """A rank's host has come to its end. When all have, they have made the same calls."""

@@ -15,6 +15,12 @@ from .._symm import BARRIERS, PRIVATE_HEAPS, RESERVED_BYTES
 # How the checker says a place in memory, and a task.
 MEMORY = re.compile(r"(0x[0-9a-f]+) of rank (\d+)'s heap")
 TEAM = re.compile(r"element (\d+) of (World\.team .*)")
+# How it says a wait at the barrier of a team, once the flag is named.
+AT_BARRIER = re.compile(r"waits for the flag of (.*?) at (barrier \d+ of .*) of rank \d+ >= \d+, sees \d+; .*")
+EACH_COMES = (
+    "every rank of the team has to launch the kernel, with as many programs, and each program has to come to the "
+    "team's barrier as often"
+)
 TASK = re.compile(r"rank (\d+) block (\d+)")
 
 
@@ -201,15 +207,18 @@ def _where(place):
 
 
 def _finding(said, program):
+    places = tuple(_place(place, program) for place in said.pop("places"))
     help = said["help"].replace("symm.barrier_all", "world.barrier()")
     said["help"] = help.replace("(symm.barrier)", "(barrier of symm.triton)")
-    return Finding(places=tuple(_place(place, program) for place in said.pop("places")), **said)
+    if places and all(place.what.startswith("is at barrier ") for place in places):
+        said["help"] = EACH_COMES
+    return Finding(places=places, **said)
 
 
 def _place(said, program):
     site = f"{said['file']}:{said['line']}:{said['column']}"
     kernel = None if said["block"] is None else " or ".join(program.sites.kernels.get(site, [])) or None
-    what = named(said["what"], program)
+    what = AT_BARRIER.sub(r"is at \2, to which \1 does not come", named(said["what"], program))
     if callers := list(program.sites.callers.get((site, said["rank"]), ())):
         what += f" (called at {', '.join(callers[:MOST_CALLERS])}{', …' if len(callers) > MOST_CALLERS else ''})"
     return Place(said["rank"], said["block"], kernel, said["file"], said["line"], said["column"], what)
@@ -235,11 +244,20 @@ def _memory(start, heap, program):
         return f"the barriers' flags of rank {rank}"
     world = program.worlds.get(number)
     what = world.flag_at(start) if world is not None else hex(start)
-    return f"{TEAM.sub(_team_flag, what)} of rank {rank}"
+    return f"{TEAM.sub(lambda found: _team_flag(found, program, heap, start), what)} of rank {rank}"
 
 
-def _team_flag(found):
-    """What lies in a team's memory after its table: how often this rank has met the others, and their flags."""
-    number = int(found[1]) - RESERVED_BYTES // 8 - 1
-    flag = f"flag of the team's rank {number}" if number >= 0 else "count of the barriers"
-    return f"the {flag} in {found[2]}"
+def _team_flag(found, program, heap, start):
+    """What lies in a team's memory. First come the flags of barriers in kernels, for each program how often this rank
+    has come, and how often the others have; then the same of barriers that the hosts call.
+    """
+    number, team = int(found[1]), found[2]
+    if number >= RESERVED_BYTES // 8:
+        number -= RESERVED_BYTES // 8 + 1
+        flag = f"flag of the team's rank {number}" if number >= 0 else "count of the barriers"
+        return f"the {flag} in {team}"
+    members = program.heaps.members.get((heap, start - 8 * number), (0,))
+    program, word = divmod(number, len(members) + 1)
+    if word == 0:
+        return f"the count of barrier {program} of {team}"
+    return f"the flag of the team's rank {word - 1} (rank {members[word - 1]}) at barrier {program} of {team}"

@@ -1,5 +1,7 @@
 """Barriers of teams in kernels, under symm.check."""
 
+import re
+
 import pytest
 import symm
 import symm.triton as st
@@ -52,3 +54,28 @@ def test_barriers_of_two_teams_never_meet():
 
     report = symm.check.run(program, ranks=2, schedules=2, heap_size=1 << 24)
     assert report.is_clean, report
+
+
+@triton.jit
+def missed(team, COMES: tl.constexpr):
+    if COMES:
+        st.barrier(team)
+
+
+@pytest.mark.parametrize("order", [[1, 2], [2, 1]])
+def test_who_does_not_come_to_a_teams_barrier_is_told(order):
+    def program(world):
+        me = world.get_rank()
+        team = world.team(order) if me > 0 else world.team([0])
+        world.barrier()
+        missed[(2,)](team, me == 0)
+        missed[(2,)](team, me < 2)
+
+    report = symm.check.run(program, ranks=3, schedules=2, heap_size=1 << 24)
+    [finding] = report.findings
+    number = order.index(2)
+    says = rf"is at barrier [01] of World\.team \(made at .*teams.py:\d+\), to which the team's rank {number} \(rank 2\) does"
+    assert finding.kind in ("never-signalled", "deadlock"), report
+    assert [place.rank for place in finding.places] == [1, 1], report
+    assert all(re.match(says, place.what) for place in finding.places), report
+    assert "every rank of the team has to launch the kernel" in finding.help, report
