@@ -23,6 +23,25 @@ pub(crate) struct Raced {
     pub packet: Option<(Epoch, Site)>,
 }
 
+impl Raced {
+    /// What the race is called, if nothing else is known of it.
+    fn kind(&self) -> Kind {
+        if self.earlier.writes { Kind::Race } else { Kind::WriteAfterRead }
+    }
+
+    /// What to do where a flag that one task signals is read by another one as data are.
+    fn of_flag(&self) -> Option<&'static str> {
+        let Self { earlier, later, .. } = self;
+        let (signal, read) = if earlier.writes { (earlier, later) } else { (later, earlier) };
+        let is_flag = signal.strong.is_some() && signal.range.bytes < LINE && signal.range == read.range;
+        let reads = read.strong.is_none() && !read.writes;
+        (is_flag && reads).then_some(
+            "what one task signals, or updates, another one reads by a plain load: wait for it, or read it by an \
+             atomic or a volatile load, or order the two",
+        )
+    }
+}
+
 /// A wait that ended, and the write that it ended with.
 #[derive(Debug)]
 pub(crate) struct Waited {
@@ -32,6 +51,20 @@ pub(crate) struct Waited {
     /// What it has compared the flag with.
     pub expected: u64,
     pub by: Option<Epoch>,
+}
+
+/// Two atomics of one place that are not atomic for each other.
+fn narrow_atomic(Raced { earlier, later, .. }: &Raced, scope: &str, at: Vec<At>) -> Finding {
+    // Only lines have so many bytes.
+    let of_packet = [earlier, later].map(|access| access.range.bytes == LINE);
+    let help = if of_packet[0] == of_packet[1] {
+        format!("two atomics on one place: give both scope {scope} and the same bytes")
+    } else {
+        "a line of a packet or of floats is sent and received by their own ops alone (rule P1); for a signal use a \
+         flag of its own"
+            .into()
+    };
+    Finding { kind: Kind::NarrowAtomic, at, help }
 }
 
 /// Threads of a block come to a barrier of all ranks by themselves.
@@ -53,16 +86,7 @@ impl Machine {
             return alone_at_barrier(at);
         }
         if earlier.strong.is_some() && later.strong.is_some() {
-            // Only lines have so many bytes.
-            let of_packet = [earlier, later].map(|access| access.range.bytes == LINE);
-            let help = if of_packet[0] == of_packet[1] {
-                format!("two atomics on one place: give both scope {scope} and the same bytes")
-            } else {
-                "a line of a packet or of floats is sent and received by their own ops alone (rule P1); for a signal use \
-                 a flag of its own"
-                    .into()
-            };
-            return Finding { kind: Kind::NarrowAtomic, at, help };
+            return narrow_atomic(raced, scope, at);
         }
         if raced.is_same {
             let help = "both write what is there already: one of the two is enough";
@@ -72,6 +96,9 @@ impl Machine {
             && let Some(finding) = self.of_miss(raced, miss, at.clone())
         {
             return finding;
+        }
+        if let Some(help) = raced.of_flag() {
+            return Finding { kind: raced.kind(), at, help: help.into() };
         }
         let mut is_ahead = false;
         // Barriers of all ranks are no events of the program's own, but they tell who is ahead.
@@ -87,13 +114,8 @@ impl Machine {
                 return Finding { kind: Kind::WrongEvent, at, help: help.into() };
             }
         }
-        let of_packet = if self.without_signals(raced).is_none() { raced.packet.as_ref() } else { None };
-        if let Some((by, site)) = of_packet {
-            at.push(self.at_step(*by, site, "puts what the other one has received when it comes to the second"));
-            let help = "a packet, and floats, order nothing but their own line (rule P1): send it in them, or signal \
-                        after the first, and wait before the second";
-            let kind = if earlier.writes { Kind::Race } else { Kind::WriteAfterRead };
-            return Finding { kind, at, help: help.into() };
+        if let Some(help) = self.of_packet(raced, &mut at) {
+            return Finding { kind: raced.kind(), at, help: help.into() };
         }
         if earlier.writes && !is_ahead {
             let more = [self.between_launches(raced), self.between_barriers(raced)].concat();
@@ -117,6 +139,19 @@ impl Machine {
         help += self.between_launches(raced);
         help += self.between_barriers(raced);
         Finding { kind: Kind::WriteAfterRead, at, help }
+    }
+
+    /// What to do where a packet, or floats, tell of the first access; where they are put is one more place.
+    fn of_packet(&self, raced: &Raced, at: &mut Vec<At>) -> Option<&'static str> {
+        if self.without_signals(raced).is_some() {
+            return None;
+        }
+        let (by, site) = raced.packet.as_ref()?;
+        at.push(self.at_step(*by, site, "puts what the other one has received when it comes to the second"));
+        Some(
+            "a packet, and floats, order nothing but their own line (rule P1): send it in them, or signal after the \
+             first, and wait before the second",
+        )
     }
 
     /// What orders two accesses of tasks that need no signal for it.

@@ -100,8 +100,8 @@ impl Machine {
         let several = self.is_of_several_ranks(miss.flag);
         let scope = if several { Scope::Sys } else { Scope::between(tasks.0, tasks.1) };
         let is_packet = self.put_at(miss.flag).is_some_and(|(by, ..)| by == miss.writer.0);
-        let of_packet = "a packet, and floats, are no signal and release nothing (rule P1): receive them by wait_packet \
-                         or wait_floats, or signal after the first access";
+        let of_packet = "a packet, and floats, are no signal and release nothing (rule P1): receive them by \
+                         wait_packet or wait_floats, or signal after the first access";
         let help = if is_packet { of_packet.into() } else { weak.help(scope.keyword(), miss) };
         Some(Finding { kind: weak.kind(), at, help })
     }

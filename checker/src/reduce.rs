@@ -1,5 +1,5 @@
-//! Finds a schedule that has a finding with few switches of tasks. The work is bounded by steps and executions, never by
-//! time, so that the same check gives the same report: [`Budget`].
+//! Finds a schedule that has a finding with few switches of tasks. The work is bounded by steps and executions, never
+//! by time, so that the same check gives the same report: [`Budget`].
 
 use crate::check::{Found, execute};
 use crate::finding::Finding;

@@ -53,6 +53,10 @@ impl Machine {
 
     /// Who has written a line that no packet was put into.
     fn no_packet(&self, line: Range) -> String {
+        if let Some((by, site, _)) = self.floats_at(line) {
+            let by = self.tasks[by.task];
+            return format!(", but {by} ({site}) has put or cleared floats, which wait_floats receives (rule P1)");
+        }
         let history = self.cells.iter().find(|(at, _)| at.overlaps(line)).map(|(_, history)| history.newest());
         let Some((by, site)) = history.and_then(|written| Some((written.by?, &written.site))) else {
             return String::new();

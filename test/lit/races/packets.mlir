@@ -6,6 +6,8 @@
 // RUN: not symm-check %s --entry waited_for | FileCheck %s --check-prefix=WAITED
 // RUN: not symm-check %s --entry waited_for_more | FileCheck %s --check-prefix=MORE
 // RUN: not symm-check %s --entry signalled | FileCheck %s --check-prefix=NONE
+// RUN: not symm-check %s --entry of_floats | FileCheck %s --check-prefix=FLOATS
+// RUN: not symm-check %s --entry read_plainly --schedules 5 | FileCheck %s --check-prefix=PLAIN
 
 !words = memref<8xi32>
 
@@ -140,6 +142,40 @@ module attributes {gpu.container_module} {
       }
       gpu.return
     }
+
+    // FLOATS: error: deadlock
+    // FLOATS: nobody has put a packet there, but rank 0 block 0 thread 0 ({{.*}}) has put or cleared floats, which wait_floats
+    gpu.func @of_floats(%ctx: !symm.ctx, %slots: !words, %data: !words) kernel {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %value = arith.constant 1.0 : f32
+      %me = symm.rank %ctx
+      %is_first = arith.cmpi eq, %me, %zero : i32
+      scf.if %is_first {
+        symm.put_packet %ctx, %slots[%c0], %value, sentinel 32, %one clear : !words, f32
+      } else {
+        %got = symm.wait_packet %ctx, %slots[%c0], %one : !words -> i32
+        memref.store %got, %data[%c0] : !words
+      }
+      gpu.return
+    }
+
+    // PLAIN: help: what one task signals, or updates, another one reads by a plain load: wait for it, or read it by an atomic
+    gpu.func @read_plainly(%ctx: !symm.ctx, %slots: !words, %data: !words) kernel {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %me = symm.rank %ctx
+      %is_first = arith.cmpi eq, %me, %zero : i32
+      scf.if %is_first {
+        symm.signal set %ctx, %data[%c0], %one, %one : !words, i32
+      } else {
+        %v = memref.load %data[%c0] : !words
+        memref.store %v, %slots[%c0] : !words
+      }
+      gpu.return
+    }
   }
 
   func.func @as_signal(%ctx: !symm.ctx) {
@@ -192,6 +228,24 @@ module attributes {gpu.container_module} {
     %slots = symm.alloc %ctx : !words
     %data = symm.alloc %ctx : !words
     gpu.launch_func @kernels::@signalled blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+      args(%ctx : !symm.ctx, %slots : !words, %data : !words)
+    return
+  }
+
+  func.func @of_floats(%ctx: !symm.ctx) {
+    %c1 = arith.constant 1 : index
+    %slots = symm.alloc %ctx : !words
+    %data = symm.alloc %ctx : !words
+    gpu.launch_func @kernels::@of_floats blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+      args(%ctx : !symm.ctx, %slots : !words, %data : !words)
+    return
+  }
+
+  func.func @read_plainly(%ctx: !symm.ctx) {
+    %c1 = arith.constant 1 : index
+    %slots = symm.alloc %ctx : !words
+    %data = symm.alloc %ctx : !words
+    gpu.launch_func @kernels::@read_plainly blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
       args(%ctx : !symm.ctx, %slots : !words, %data : !words)
     return
   }

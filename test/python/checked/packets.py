@@ -18,7 +18,7 @@ def slots_of(*more, fill=0):
 
 @triton.jit
 def counts(world, slots, n):
-    """Sends numbers that are scalars of the kernel where it is compiled: a loop's variables, and what is made of them."""
+    """Sends what is a scalar of the kernel where it is compiled: a loop's variable, and what is made of it."""
     me = st.rank(world)
     for i in range(3, n):
         st.put_packet(world, slots + 4 * i, i, 1, 1 - me)

@@ -74,7 +74,8 @@ def test_who_does_not_come_to_a_teams_barrier_is_told(order):
     report = symm.check.run(program, ranks=3, schedules=2, heap_size=1 << 24)
     [finding] = report.findings
     number = order.index(2)
-    says = rf"is at barrier [01] of World\.team \(made at .*teams.py:\d+\), to which the team's rank {number} \(rank 2\) does"
+    says = r"is at barrier [01] of World\.team \(made at .*teams.py:\d+\), "
+    says += rf"to which the team's rank {number} \(rank 2\) does not come"
     assert finding.kind in ("never-signalled", "deadlock"), report
     assert [place.rank for place in finding.places] == [1, 1], report
     assert all(re.match(says, place.what) for place in finding.places), report
