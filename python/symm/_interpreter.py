@@ -355,7 +355,7 @@ def check_symmetric(operands, name, mask=True, every=True):
     words, pointers = table(operands), operands[name].data
     if (world := _open.current(words)) is None:
         return
-    outside = world.outside(pointers[np.broadcast_to(mask, pointers.shape)], words[0], every)
+    outside = world.outside(pointers[np.broadcast_to(np.asarray(mask, bool), pointers.shape)], words[0], every)
     if outside is not None:
         as_given = f", which is {operands.says_rank}" if operands.says_rank else ""
         said = f"{operands.called(name)} is not on the symmetric heap of rank {words[0]}{as_given}"

@@ -10,7 +10,7 @@ import pytest
 from symm import triton as st
 from symm.comm import _hierarchy, _plan, _table
 from symm.comm._candidates import candidates
-from symm.comm._geometry import Geometry, geometry_for
+from symm.comm._geometry import USUAL, Geometry, geometry_for
 from symm.comm._launch import Launch, launcher
 from symm.comm._plan import Choice
 from symm.comm._plot import rates
@@ -86,10 +86,10 @@ def test_shipped_table_is_read():
     shipped = _table.shipped("NVIDIA H200")
     calls = {call for _, call, _ in shipped.rows}
     assert calls == {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"}
-    assert shipped.find(2, "all_reduce", 2, 1024).algorithm == "packets"
+    assert shipped.near(2, "all_reduce", 2, 1024)[0].algorithm == "packets"
     # Of elements that have not been tuned, as of those that have.
-    assert shipped.find(2, "all_reduce", 8, 1024) == shipped.find(2, "all_reduce", 2, 1024)
-    assert shipped.find(2, "all_reduce", 0, 1024) is None
+    assert shipped.near(2, "all_reduce", 8, 1024) == shipped.near(2, "all_reduce", 2, 1024)
+    assert not shipped.near(2, "all_reduce", 0, 1024)
     # Of the same chip, with the same links.
     assert _table.shipped("NVIDIA H100 80GB HBM3").rows == shipped.rows
     assert not _table.shipped("NVIDIA H100 PCIe").rows
@@ -98,13 +98,41 @@ def test_shipped_table_is_read():
 def test_nearest_row_is_found():
     tuned = table({"bytes": 1 << 12, "programs": 1}, {"bytes": 1 << 20, "programs": 2})
     found = {
-        size: tuned.find(2, "all_reduce", 2, size) for size in (1 << 9, 1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 30)
+        size: tuned.near(2, "all_reduce", 2, size) for size in (1 << 9, 1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 30)
     }
-    programs = [choice and choice.programs for choice in found.values()]
+    programs = [[choice.programs for choice in choices] for choices in found.values()]
     # Too far from any row there is none, but after the last.
-    assert programs == [None, 1, 1, None, 2, 2]
-    assert tuned.find(4, "all_reduce", 2, 1 << 12) is None
-    assert tuned.find(2, "all_reduce", 2, 0) is None
+    assert programs == [[], [1], [1], [], [2], [2]]
+    assert not tuned.near(4, "all_reduce", 2, 1 << 12)
+    assert not tuned.near(2, "all_reduce", 2, 0)
+
+
+def test_rows_that_do_not_fit_make_room_for_the_next():
+    """A table of a large heap on a smaller one, and for elements that are no floats."""
+    row = {"bytes": 1 << 16, "block_bytes": 2048, "programs": 8}
+    tuned = table({**row, "algorithm": "floats"}, {**row, "algorithm": "exchange"},
+                  {**row, "algorithm": "two shot", "bytes": 1 << 17})  # fmt: skip
+    large, small = Geometry(2, 8, 16 << 20), Geometry(2, 8, 7 << 20)
+
+    def algorithm(nbytes, geometry=large, **are):
+        return _plan.choose(tuned, "all_reduce", 2, nbytes // 2, 2, geometry, True, **are).algorithm
+
+    assert (large.float_buffers, small.float_buffers) == (8, 0)
+    assert algorithm(1 << 16, are_floats=True) == "floats"
+    assert algorithm(1 << 16) == algorithm(1 << 16, small, are_floats=True) == "exchange"
+    assert algorithm(1 << 17, are_floats=True) == algorithm(1 << 17) == "two shot"
+    # Larger blocks, before none.
+    choice = _plan.usable(Choice("floats", 1, 2048, 4), "all_reduce", 2, 1 << 16, 2, large, True)
+    assert choice == Choice("floats", 8, 4096, 4) and not small.float_buffers
+    # A line for each thread, at least.
+    assert _plan.usable(Choice("floats", 1, 1024, 32), "all_reduce", 2, 512, 2, large, True).warps == 2
+
+
+def test_floats_take_nothing_from_the_slots():
+    for blocks in range(1, 133):
+        found = geometry_for(2, 8 << 30, 132, blocks)
+        few = Geometry(2, blocks, 2 * next(each for most, each in reversed(USUAL.items()) if blocks <= most or most > 64))
+        assert found.slot_bytes == few.slot_bytes and found.float_buffers >= few.float_buffers, blocks
 
 
 def test_a_table_may_say_that_floats_show_that_they_have_come():
@@ -129,7 +157,7 @@ def test_a_table_may_say_that_floats_show_that_they_have_come():
     assert _plan.usable(several, "all_reduce", 2, 1 << 15, 2, geometry, True) == several
     assert _plan.usable(several, "all_reduce", 2, 3 << 12, 2, geometry, True)[1:] == (8, 2048, 4, 2)
     # More lines than the communicator has.
-    large = "all_reduce", 2, 1 << 17, 2, geometry, True
+    large = "all_reduce", 2, 1 << 20, 2, geometry, True
     assert _plan.choose(tuned, *large, are_floats=True) == _plan.default(*large)
     assert {choice.algorithm for choice in candidates("all_reduce", *what)} >= {"packets", "floats"}
     assert "floats" not in {choice.algorithm for choice in candidates("reduce", *what)}

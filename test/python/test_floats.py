@@ -87,6 +87,20 @@ def test_gluon(kind):
 
 
 @triton.jit
+def a_scalar(table, p, o, slots, peer, n, MASKED: tl.constexpr):
+    st.put_floats(table, slots, tl.load(p), peer, mask=n > 0 if MASKED else None)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_one_thread_sends_a_scalar(masked):
+    """A later one could send it after it has been received and cleared."""
+    text = text_of(a_scalar, "sm_90", "fp32", MASKED=masked)
+    body = text[text.index("mov.u32 thread, %tid.x") : text.index("st.relaxed")]
+    assert "setp.eq.b32 on, thread, 0" in body and ("setp.ne.and.b32 on" in body) == masked, text
+    assert body.strip().endswith("@on"), text
+
+
+@triton.jit
 def polled(table, p, o, slots, peer, n, T: tl.constexpr, N: tl.constexpr):
     """Words, polled in a loop that carries a scalar."""
     ctx = st.DeviceContext(table)

@@ -48,10 +48,11 @@ def geometry_for(size, heap_size, most_blocks, blocks=None, staging=None):
         blocks = next(fits, FEWEST)
     if most_blocks is not None:
         blocks = min(blocks, most_blocks)
-    if staging is None:
-        bytes_each = next((each for most, each in reversed(USUAL.items()) if blocks <= most), max(USUAL.values()))
-        staging = min(bytes_each * size + more_floats(size, blocks), room)
-    return Geometry(size, blocks, staging)
+    if staging is not None:
+        return Geometry(size, blocks, staging)
+    bytes_each = next((each for most, each in reversed(USUAL.items()) if blocks <= most), max(USUAL.values()))
+    staging = min(bytes_each * size, room)
+    return Geometry(size, blocks, staging, min(more_floats(size, blocks), room - staging))
 
 
 def geometry_in(world, size, parts, most_blocks, blocks=None, staging=None):
@@ -81,9 +82,12 @@ def _buffer_bytes(size, programs):
 
 
 class Geometry:
-    """The memory of a communicator of `size` ranks: it lies at one place on the heap of each."""
+    """The memory of a communicator of `size` ranks: it lies at one place on the heap of each.
 
-    def __init__(self, size, programs, staging):
+    It takes `staging` bytes at most, and as many more `for_floats`.
+    """
+
+    def __init__(self, size, programs, staging, for_floats=0):
         self.size, self.programs = size, programs
         slots = len(LANES) * BUFFERS * size * programs
         self.packet_bytes = PACKET_BUFFERS * _buffer_bytes(size, programs)
@@ -97,7 +101,7 @@ class Geometry:
             raise error
         self.lane_bytes = BUFFERS * size * programs * self.slot_bytes
         # Floats have as many lines as take nothing from the slots.
-        left = (staging - len(LANES) * self.lane_bytes - packets) // _buffer_bytes(size, programs)
+        left = (staging + for_floats - len(LANES) * self.lane_bytes - packets) // _buffer_bytes(size, programs)
         wanted = FLOAT_BUFFERS.get(size, USUAL_FLOAT_BUFFERS)
         self.float_buffers = next((buffers for buffers in wanted if buffers <= left), 0)
         packets += self.float_buffers * _buffer_bytes(size, programs)

@@ -200,7 +200,7 @@ class Tuner:
             raise SymmError(f"{what} is wrong with {choice}: please report this; no table was written")
         return case.microseconds(on_heap, self.options.rounds)
 
-    def row(self, plan, progress):
+    def rows(self, plan, progress):
         call, dtype, nbytes = plan
         case = Case(self.world, self.comm, call, nbytes, dtype, self.heap)
         geometry = self.calls.geometry
@@ -209,14 +209,19 @@ class Tuner:
         heap = {choice: self.measure(case, choice, True) for choice in found if choice.algorithm.startswith("direct")}
         progress.step(f"{call} {dtype} {nbytes}".replace("torch.", ""))
         if not found:
-            return None
-        choice = chosen(beside, heap)
-        taken = heap[choice] if choice in heap else beside[choice]
-        row = {"ranks": case.ranks, "call": call, "element_bytes": dtype.itemsize if call in SUMS else 0,
-               "bytes": message, **choice._asdict(), "microseconds": round(taken, 2)}  # fmt: skip
+            return []
+        choices = [chosen(beside, heap)]
+        others = {choice: taken for choice, taken in beside.items() if choice.algorithm != "floats"}
+        if choices[0].algorithm == "floats" and others and (other := chosen(others, heap)).algorithm != "packets":
+            # For elements that are no floats, and communicators without lines for them.
+            choices.append(other)
+        what = {"ranks": case.ranks, "call": call, "element_bytes": dtype.itemsize if call in SUMS else 0,
+                "bytes": message}  # fmt: skip
+        rows = [{**what, **choice._asdict(), "microseconds": round(heap.get(choice, beside[choice]), 2)}
+                for choice in choices]  # fmt: skip
         if self.options.all:
-            row["tried"] = [[*each, round(us, 2), round(heap.get(each, 0), 2)] for each, us in beside.items()]
-        return row
+            rows[0]["tried"] = [[*each, round(us, 2), round(heap.get(each, 0), 2)] for each, us in beside.items()]
+        return rows
 
 
 def tune(options):
@@ -234,7 +239,7 @@ def tune(options):
     tuner = Tuner(options, world)
     wanted = list(plans(options))
     progress = Progress(len(wanted), rank == 0)
-    rows = [row for row in (tuner.row(plan, progress) for plan in wanted) if row]
+    rows = [row for plan in wanted for row in tuner.rows(plan, progress)]
     device = torch().cuda.get_device_name() if on_gpu else "interpreter"
     del tuner
     world.close()

@@ -1,5 +1,6 @@
 """Which kernel does a call, with how many programs: by the size of a message, in bytes."""
 
+import sys
 from typing import NamedTuple
 
 from .._symm import PACKET_LINE_BYTES
@@ -79,11 +80,18 @@ def usable(choice, call, size, count, itemsize, geometry, reduces):
         return Choice(algorithm, programs, block, warps) if programs <= geometry.programs else None
     if algorithm == "floats":
         # All of a line is data.
-        block = max(PACKET_LINE_BYTES, min(block, LINES * PACKET_LINE_BYTES))
+        most = LINES * PACKET_LINE_BYTES
+        block = max(PACKET_LINE_BYTES, min(block, most))
+        # In as few turns as there are buffers for.
+        while block < most and -(-message // (geometry.programs * block)) > geometry.float_buffers // 2:
+            block *= 2
         programs = max(1, min(geometry.programs, -(-message // block)))
         turns = max(1, -(-message // (programs * block)))
-        fits = takes_floats(call, itemsize, geometry) and reduces and turns <= geometry.float_buffers // 2
-        return Choice(algorithm, programs, block, warps, min(tiles, 1 << turns.bit_length() - 1)) if fits else None
+        if not takes_floats(call, itemsize, geometry) or not reduces or turns > geometry.float_buffers // 2:
+            return None
+        # No thread stores a line that another one stores, too.
+        warps = min(warps, max(1, block // (PACKET_LINE_BYTES * threads_of_a_warp())))
+        return Choice(algorithm, programs, block, warps, min(tiles, 1 << turns.bit_length() - 1))
     if algorithm.endswith(("two shot", "all reduce")):
         if call != "all_reduce":
             return None
@@ -98,18 +106,26 @@ def usable(choice, call, size, count, itemsize, geometry, reduces):
     return Choice(algorithm, programs, block, min(warps, max(1, block // 512)), tiles)
 
 
+def threads_of_a_warp():
+    torch = sys.modules.get("torch")
+    return 64 if getattr(getattr(torch, "version", None), "hip", None) else 32
+
+
 def takes_floats(call, itemsize, geometry):
     """Whether sums of floats of this many bytes may show by themselves that they have come."""
     return geometry.float_buffers > 0 and call in SUMS_OF_FLOATS and itemsize <= FLOAT_BYTES
 
 
 def choose(table, call, size, count, itemsize, geometry, reduces, far=False, are_floats=False):
-    """The table's choice for messages of `count` elements; where it has none that fits, the model's.
+    """The table's choice for messages of `count` elements: the nearest that fits; where it has none, the model's.
 
     Tables are of ranks that are near. Where it has floats, other elements go as packets.
     """
-    found = None if far else table.find(size, call, itemsize if reduces else 0, count * itemsize)
-    if found and found.algorithm == "floats" and not (are_floats and takes_floats(call, itemsize, geometry)):
-        found = found._replace(algorithm="packets")
-    found = found and usable(found, call, size, count, itemsize, geometry, reduces)
-    return found or default(call, size, count, itemsize, geometry, reduces, far)
+    near = () if far else table.near(size, call, itemsize if reduces else 0, count * itemsize)
+    takes = are_floats and takes_floats(call, itemsize, geometry)
+    for found in near:
+        if found.algorithm == "floats" and not takes:
+            found = found._replace(algorithm="packets")
+        if found := usable(found, call, size, count, itemsize, geometry, reduces):
+            return found
+    return default(call, size, count, itemsize, geometry, reduces, far)

@@ -20,7 +20,7 @@ FIELDS = {"ranks": int, "call": str, "element_bytes": int, "bytes": int, "algori
           "block_bytes": int, "warps": int, "tiles": int}  # fmt: skip
 ALGORITHMS = ("packets", "floats", "exchange", "two shot", "direct", "direct all reduce")
 #: A row is for messages of up to this factor more or less than its size, the last one for all larger ones; for others
-#: the model decides.
+#: the model decides. Of two rows of one size the first is used where it fits: floats, and what is the fastest without.
 REACH = 4.0
 
 
@@ -29,20 +29,21 @@ class TunedTable:
 
     def __init__(self, rows=(), text=b""):
         self.rows, self.others, self.digest = {}, {}, hashlib.sha256(text).hexdigest()
-        for row in sorted(rows, key=lambda row: row["bytes"]):
+        for row in sorted(rows, key=lambda row: (row["bytes"], row["algorithm"] != "floats")):
             choice = Choice(*(row[name] for name in Choice._fields))
             self.rows.setdefault((row["ranks"], row["call"], row["element_bytes"]), []).append((row["bytes"], choice))
         for (size, call, element_bytes), found in self.rows.items():
             # Elements of a size that has not been tuned.
             self.others.setdefault((size, call, bool(element_bytes)), found)
 
-    def find(self, size, call, element_bytes, message):
-        """The choice of the row nearest to a message of this many bytes; None if there is none."""
+    def near(self, size, call, element_bytes, message):
+        """The choices of the rows in reach of a message of this many bytes, the nearest first."""
         found = self.rows.get((size, call, element_bytes)) or self.others.get((size, call, bool(element_bytes)))
         if not found or not message:
-            return None
-        at, choice = min(found, key=lambda row: abs(math.log(row[0] / message)))
-        return choice if at / message <= REACH and (message / at <= REACH or at == found[-1][0]) else None
+            return []
+        reached = [(at, choice) for at, choice in found
+                   if at / message <= REACH and (message / at <= REACH or at == found[-1][0])]  # fmt: skip
+        return [choice for _, choice in sorted(reached, key=lambda row: abs(math.log(row[0] / message)))]
 
 
 def read(path):

@@ -49,8 +49,8 @@ class Communicator:
     With `domain`, every `domain` consecutive ranks form a domain: rank r is in domain r // domain. Ranks of other
     domains are reached by puts and signals only, and no kernel loads from them. All calls but `all_to_all_v` use a
     hierarchy where the model expects that to be faster: in steps within each domain and between domains. Smaller floats
-    are then rounded after the sums of each step. Such a communicator takes `staging` three times, by default no more
-    than without domains.
+    are then rounded after the sums of each step. Such a communicator takes `staging` three times, by default a
+    quarter of the heap at most.
 
     Tensors may be anywhere on the device, with any strides and any number of elements. Calls raise ArgumentError and
     DtypeError for invalid arguments, RankRangeError for a rank that does not exist, ClosedError after `close`.

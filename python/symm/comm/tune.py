@@ -130,12 +130,16 @@ def merged(path, table):
     """A table with the rows of the file that it replaces, of the same device, for what it has none for."""
     if path.is_file():
         before = json.loads(path.read_text(encoding="utf-8"))
-        place = lambda row: (row["ranks"], row["call"], row["element_bytes"], row["bytes"])  # noqa: E731
         new = {place(row) for row in table["rows"]}
         if before.get("device") == table["device"]:
             table["rows"] += [row for row in before["rows"] if place(row) not in new]
-    table["rows"].sort(key=lambda row: (row["ranks"], row["call"], row["element_bytes"], row["bytes"]))
+    table["rows"].sort(key=lambda row: (*place(row), row["algorithm"] != "floats"))
     return table
+
+
+def place(row):
+    """What a row is for."""
+    return row["ranks"], row["call"], row["element_bytes"], row["bytes"]
 
 
 def written(table):

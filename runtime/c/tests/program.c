@@ -251,7 +251,8 @@ int main(int argc, char **argv) {
   options.driver = SYMM_CPU;
   FAILS(symm_join_threads(&options, 0, &rank), SYMM_INVALID, "0 ranks");
   options.heap_size = 1;
-  FAILS(symm_join_threads(&options, 2, &rank), SYMM_INVALID, "a heap of 1 bytes: its size (heap_size, --heap-size) has to be");
+  FAILS(symm_join_threads(&options, 2, &rank), SYMM_INVALID,
+        "a heap of 1 bytes: its size (heap_size, --heap-size) has to be");
   options.heap_size = 8 << 20;
   for (int i = 0; i < 4; i++) {
     options.timeout = (const double[]){-1, 1e9, 1e300, INFINITY}[i];

@@ -48,7 +48,7 @@ def compiled_in_advance():
                           "--only", "packets", "floats", "direct"])  # fmt: skip
     tuner = _measure.Tuner(options, WORLD)
     progress = _measure.Progress(1, False)
-    assert all(tuner.row(plan, progress) for plan in _measure.plans(options))
+    assert all(tuner.rows(plan, progress) for plan in _measure.plans(options))
     wanted, found = set(tuner.calls.launches), set(_compile.launches(options, None))
     assert wanted == found, (wanted - found, found - wanted)
 

@@ -15,6 +15,14 @@ use melior::ir::{Type, Value, ValueLike};
 use symm_abi::wait::EAGER_POLLS;
 use symm_dialect::ops::{Order, RmwKind, Scope};
 use symm_dialect::pointer::Pointer;
+use symm_dialect::shape::Shaped;
+
+/// PTX that sets `on` in the first thread of a program.
+macro_rules! thread_0 {
+    () => {
+        ".reg .pred on;\n.reg .b32 thread;\nmov.u32 thread, %tid.x;\nsetp.eq.b32 on, thread, 0;\n"
+    };
+}
 
 /// The two words of 64 bits in a line.
 pub type Words<'c> = [Value<'c, 'c>; 2];
@@ -35,6 +43,12 @@ impl<'c> Floats<'c> {
         let flag = element_wise(address.r#type(), b.int(32));
         let on = mask.map(|mask| b.value("arith.extui", &[mask], flag, &[]));
         Self { address, sentinel, mask, on }
+    }
+
+    /// Whether it is one line, which all threads of the program have. If all of them stored it, a late one could after
+    /// the receiver has cleared it.
+    fn is_one(&self) -> bool {
+        Shaped::tensor(self.address.r#type()).is_none()
     }
 
     fn word(&self, b: &Builder<'c>) -> Type<'c> {
@@ -76,9 +90,11 @@ impl<'c> Floats<'c> {
         let operands = self.operands(&[self.address, words[0], words[1]]);
         match target {
             TritonTarget::Cuda(_) => {
-                let (declared, on) = match self.on {
-                    Some(_) => (".reg .pred on;\nsetp.ne.b32 on, $4, 0;\n", "@on "),
-                    None => ("", ""),
+                let (declared, on) = match (self.on, self.is_one()) {
+                    (Some(_), false) => (".reg .pred on;\nsetp.ne.b32 on, $4, 0;\n", "@on "),
+                    (None, false) => ("", ""),
+                    (Some(_), true) => (concat!(thread_0!(), "setp.ne.and.b32 on, $4, 0, on;\n"), "@on "),
+                    (None, true) => (thread_0!(), "@on "),
                 };
                 let [registers, moved, _, line] = self.ptx("$2", "$3");
                 let (width, line) = line.split_once(' ').expect("a width and registers");
