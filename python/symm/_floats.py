@@ -47,8 +47,8 @@ def put_floats(
     line. `slots` may also be a block of pointers, one to a line for each element. With `dtype`, `value` is a block of
     int64, each of them 8 bytes of such floats: this is the fastest.
 
-    A block has a line of 16 bytes for each thread of the program at least: threads that hold the same line all write it,
-    and the last one may be later than the receiver's `clear_floats`. Send what is smaller as packets; a scalar is
+    A block has a line of 16 bytes for each thread of the program at least: threads that hold the same line all write
+    it, and the last one may be later than the receiver's `clear_floats`. Send what is smaller as packets; a scalar is
     written by one thread on NVIDIA GPUs, and by all of them on AMD's.
 
     All bits of slots are set before the first use (`fill_(-1)` of integers), and each time after they have been

@@ -55,6 +55,17 @@ def put_signal(table, p, q, flag, r, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def each(table, p, q, BLOCK: tl.constexpr):
+    """A rank for each element."""
+    at, columns = tl.arange(0, BLOCK), tl.arange(0, 4)[None, :]
+    to = at % st.num_ranks(table)
+    block = at[:, None] * 4 + columns
+    st.store(table, p + block, block, to[:, None], mask=(at < 5)[:, None])
+    tl.store(q + block, st.load(table, p + block, to[:, None], mask=(at < 5)[:, None]))
+    tl.store(q + at, st.atomic_add(table, p + at, 1, to, mask=at < 5))
+
+
+@triton.jit
 def signal_each(table, flag, BLOCK: tl.constexpr):
     st.signal(table, flag + st.rank(table), 1, tl.arange(0, BLOCK), mask=tl.arange(0, BLOCK) < st.num_ranks(table))
 

@@ -17,6 +17,8 @@ import pytest
 import symm
 from rank_cases import TUTORIALS
 
+# Each case with one Triton version, where all of them run.
+pytestmark = pytest.mark.in_turn
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 BUGS = (HERE / "checked/bugs.py").read_text()

@@ -131,7 +131,8 @@ def test_rows_that_do_not_fit_make_room_for_the_next():
 def test_floats_take_nothing_from_the_slots():
     for blocks in range(1, 133):
         found = geometry_for(2, 8 << 30, 132, blocks)
-        few = Geometry(2, blocks, 2 * next(each for most, each in reversed(USUAL.items()) if blocks <= most or most > 64))
+        usual = next(each for most, each in reversed(USUAL.items()) if blocks <= most or most > 64)
+        few = Geometry(2, blocks, 2 * usual)
         assert found.slot_bytes == few.slot_bytes and found.float_buffers >= few.float_buffers, blocks
 
 

@@ -33,6 +33,7 @@ KERNELS = {
     "copy": (TABLE | NUMBERS | {"r": "i32", "to": "i32"}, {"BLOCK": 128}, {"g", "p", "quiet"}),
     "signal": (TABLE | FLAG | RANK, {}, {"swap", "add", "quiet"}),
     "put_signal": (TABLE | NUMBERS | FLAG | RANK, {"BLOCK": 128}, {"putmem", "p", "quiet", "swap"}),
+    "each": (TABLE | INTEGERS, {"BLOCK": 8}, {"p", "quiet", "g", "add"}),
     "signal_each": (TABLE | FLAG, {"BLOCK": 8}, {"swap", "quiet"}),
     "atomics": (TABLE | INTEGERS | RANK, {"BLOCK": 32}, {"add", "fetch", "compare_swap", "quiet"}),
     "sums": (TABLE | {"p": "*bf16"} | RANK, {"BLOCK": 32}, {"fetch", "compare_swap", "quiet"}),

@@ -147,8 +147,12 @@ fn offset_start<'c>(
     copy.results().next().map(|result| lasting(result.into()))
 }
 
-/// A scalar for each element of a tensor type, or as it is for a type without elements.
+/// A scalar for each element of a tensor type, or as it is for a type without elements. What has an element for each
+/// already stays as it is.
 pub fn splat_like<'c>(b: &Builder<'c>, value: Value<'c, 'c>, like: Type<'c>) -> Value<'c, 'c> {
+    if Shaped::tensor(value.r#type()).is_some() {
+        return value;
+    }
     let ty = element_wise(like, value.r#type());
     if ty == value.r#type() { value } else { b.value("tt.splat", &[value], ty, &[]) }
 }
