@@ -82,7 +82,7 @@ module attributes {gpu.container_module} {
 
     // A wait for a packet's epoch goes on, and does not order what comes after it.
     // WAITED: error: missing-release (O1)
-    // WAITED: tells of the first access
+    // WAITED: announces the first access
     // WAITED-NEXT: symm.put_packet
     // WAITED: help: a packet, and floats, are no signal and release nothing (rule P1): receive them by wait_packet or
     // WAITED: error: narrow-atomic (O2)
