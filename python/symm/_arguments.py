@@ -52,7 +52,12 @@ def pair(emit, src, dst):
     if source != target:
         raise TypeError(f"src points to {source} and dst to {target}: a copy does not cast, use load and store")
     if src.type.is_block() or dst.type.is_block():
+        given = list(dst.type.shape) if dst.type.is_block() else []
         src, dst = emit.together(src, dst, "src", "dst")
+        if list(dst.type.shape) != given:
+            if not given:
+                raise TypeError("dst is one pointer, but src is a block: write dst + offsets")
+            raise TypeError(f"dst has shape {given}, but the copy has {list(dst.type.shape)}")
     return src, dst
 
 

@@ -39,7 +39,8 @@ def meet(world, words, clock):
     word.value = epoch = word.value + 1
     for base in bases:
         _symm.set_flag("int64", base + pad + 8 * (me + 1), epoch)
-    with _interpreter_deadlock.waiting(world, _interpreter.located, f"barrier number {epoch}") as watch:
+    of_team = f" of a team of {ranks}" if hasattr(world, "members") else ""
+    with _interpreter_deadlock.waiting(world, _interpreter.located, f"barrier number {epoch}{of_team}") as watch:
         for rank in range(ranks):
             flag = bases[me] + pad + 8 * (rank + 1)
             while not _symm.await_flag("int64", flag, "ge", epoch, clock.time_of_a_poll()):

@@ -32,3 +32,5 @@ def _outside(run):
 
 
 _outside._torchdynamo_disable = True
+# What torch says with fullgraph=True.
+_outside._torchdynamo_disable_msg = f"{REASON}: launch it in a custom op, as docs/python.md shows under torch.compile"

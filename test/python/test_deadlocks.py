@@ -14,6 +14,7 @@ DEADLOCKS = {
     "no_floats": "wait_floats: floats at element 0 of {tensor}: they have not come",
     "device_barrier_of_the_host": "rank 1: World.device_barrier at {file}:{device}",
     "one_in_a_barrier": "{file}:{barrier}: kernel one_in_a_barrier: barrier number 1",
+    "barrier_of_a_team": "{file}:{wait}: kernel barrier_of_a_team: barrier number 1 of a team of 2",
     "barrier_of_the_host": "rank 1: World.barrier at {file}:{host}",
     "barriers_of_two_programs": "program (1, 0, 0), {file}:{wait}: kernel barriers_of_two_programs: barrier number 1",
     "stream_of_the_host": "World.wait at {file}:{wait}: wait for element 0 of {tensor} to be >= 1: it is 0",

@@ -142,6 +142,10 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
         st.load(p, rank=1)  # forgotten? Write load(ctx, ptr, rank, …); ctx is the World or a DeviceContext
     elif CASE == 62:
         st.signal(table, b.to(tl.pointer_type(tl.int1), bitcast=True), 1, 1)  # a flag is an int32, uint32, int64 or uint64, but this one is bool
+    elif CASE == 63:
+        st.put(table, p + at, p, 1)  # symm put: dst is one pointer, but src is a block: write dst + offsets
+    elif CASE == 64:
+        st.get(table, p + at[:, None], p + tl.arange(0, 1)[None, :], 1)  # dst has shape [1, 1], but the copy has [64, 1]
 
 
 SOURCE = inspect.getsource(wrong.fn)

@@ -30,3 +30,18 @@ for step in range(3):
     got = layer(torch.full((64,), float(me + step)))
     assert got.tolist() == [2.0 * ((me - 1) % ranks + step) + 1] * 64, (step, got)
     world.barrier()
+
+
+@torch.compile(backend="aot_eager", fullgraph=True)
+def whole(x):
+    to_the_next[(1,)](world, x, came, 64)
+    return came + 1
+
+
+# One that must not be parted is told what to do instead.
+try:
+    whole(torch.ones(64))
+    raise AssertionError("nothing was said")
+except torch._dynamo.exc.Unsupported as error:
+    assert "launch it in a custom op, as docs/python.md shows under torch.compile" in str(error), error
+world.barrier()

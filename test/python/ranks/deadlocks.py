@@ -62,6 +62,11 @@ def one_in_a_barrier(world, flags):
 
 
 @triton.jit
+def barrier_of_a_team(world, flags):
+    st.barrier(world)  # wait
+
+
+@triton.jit
 def one_has_ended(world, flags):
     if st.rank(world) == 0:
         st.wait(world, flags, 1)  # wait
@@ -89,6 +94,7 @@ def stream_of_the_host():
     world.wait(flags[:1], 1)  # wait
 
 
+team = world.split(0)
 lines = open(__file__).read().splitlines()
 world.barrier()
 start = time.monotonic()
@@ -111,7 +117,7 @@ if case == "stream_of_the_host":
         assert (error.file, error.line) == (__file__, number)
         raise
 try:
-    kernel[(2,)](world, flags)
+    kernel[(2,)](team if case == "barrier_of_a_team" and me == 0 else world, flags)
     if case.startswith("device"):
         world.device_barrier()
     world.barrier()
