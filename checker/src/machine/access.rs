@@ -22,7 +22,6 @@ impl Machine {
 
     /// The same, of a write of these bytes.
     pub(super) fn access_as(&mut self, task: TaskId, access: &Access, bytes: Option<&[u8]>) {
-        let changes_nothing = bytes.is_some_and(|bytes| self.has_already(access.range, bytes, access.range));
         let with_put = self.with_put(task).filter(|_| access.writes);
         let known = with_put.as_ref().unwrap_or(&self.states[task].knowledge.order);
         for earlier in self.shadow.record(access, known, &self.tasks) {
@@ -32,7 +31,9 @@ impl Machine {
             if bytes.is_some_and(|bytes| self.is_put_again(task, &earlier, access.range, bytes)) {
                 continue;
             }
-            let is_same = changes_nothing && earlier.writes && earlier.strong.is_none() && earlier.site == access.site;
+            let both_write = earlier.writes && earlier.strong.is_none() && earlier.site == access.site;
+            // Where both do: they may overlap in part.
+            let is_same = both_write && bytes.is_some_and(|bytes| self.has_already(access.range, bytes, earlier.range));
             if !self.is_known(&earlier, access, is_same) {
                 let (is_first, known) = (self.has_none_of(&earlier, access), Rc::new(known.clone()));
                 let packet = self.packet_after(task, earlier.epoch);
