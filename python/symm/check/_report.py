@@ -114,7 +114,9 @@ class Report:
 
     @property
     def is_clean(self) -> bool:
-        """Whether there are no errors, apart from allowed ones; notes do not count."""
+        """Whether there are no errors, apart from allowed ones; notes do not count. What an execution in `given_up`
+        would have shown later is not known.
+        """
         return all(finding.severity == "note" for finding in self.findings)
 
     def json(self) -> str:
