@@ -145,7 +145,7 @@ def test_the_access_itself_stays_what_it_is(monkeypatch, target, op):
 
 @pytest.mark.parametrize("access", sorted(set(sum(LOOKED_AT.values(), []))))
 def test_each_access_is_told(access):
-    world = mock.Mock()
+    world = mock.Mock(members=None)
     world.tensor_at.return_value = "World.zeros: torch.int32, (100,)"
     words = [0] * DEADLINE_RECORD["logged_words"]
     told = {"base": 0x1000, "address": 0x1590, "expected": 0x1400, "seen": 0x1590, "program": 5 | 2 << 32 | 1 << 48}
@@ -194,7 +194,7 @@ def test_what_is_not_checked_is_said(monkeypatch, how, said):
 
 
 def test_a_far_rank_of_several_has_no_number():
-    world, words = mock.Mock(), [0] * DEADLINE_RECORD["logged_words"]
+    world, words = mock.Mock(members=None), [0] * DEADLINE_RECORD["logged_words"]
     world.flag_at.return_value = "element 3 of World.zeros"
     for name, value in {"base": 0x1000, "address": 0x100C, "expected": DEADLINE_NUMBERS["nowhere"]}.items():
         words[DEADLINE_RECORD[name]] = value

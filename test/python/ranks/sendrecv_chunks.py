@@ -14,7 +14,7 @@ LINK = NodeTransport(WORLD, blocks=1, staging=(4 << 20) * RANKS)
 AFTER, BEFORE = (ME + 1) % RANKS, (ME - 1) % RANKS
 TILE = 64 << 10
 # Elements of 4 bytes: chunks of one, two and four tiles, the last of them cut short.
-COUNTS = (20_001, 300_000, 600_007, 9)
+COUNTS = (3_001, 5_001, 600_007, 9)
 
 
 def values(rank, call, count):

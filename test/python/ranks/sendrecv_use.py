@@ -158,7 +158,7 @@ def wrong():
         raises(kind, "receives from itself", sendrecv, LINK, good, ME, good, other)
     seven = torch.zeros(7 * RANKS)
     raises(kind, "a part of the tensor has 6 elements, one of out 7", all_to_all, LINK, good, out=seven)
-    raises(errors.DtypeError, "out of torch.int32: give `wire`", all_to_all, LINK, good, out=good.int())
+    raises(errors.DtypeError, "out is torch.int32: give `wire`", all_to_all, LINK, good, out=good.int())
     raises(kind, "give no out", all_to_all, LINK, good, out=good, zero_copy=True)
     raises(errors.StagingError, "make it with landing=80000 or more", all_to_all, LINK, torch.zeros(20_000 * RANKS),
            zero_copy=True)  # fmt: skip
