@@ -81,7 +81,7 @@ def send_floats(
     PARTED: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, WHOLE: tl.constexpr, SUBSET: tl.constexpr,
     WATCH: tl.constexpr = 0, BUFFERS: tl.constexpr = 2, AHEAD: tl.constexpr = 0,
 ):  # fmt: skip
-    """A sum of messages with the arguments of `send_packets`; the last two are new.
+    """A sum of messages with the arguments of `send_packets`, and two more.
 
     A program has one block of `BLOCK` words if `AHEAD` is 0; else as many as it takes, half of `BUFFERS` at most, and
     sends `AHEAD` of them before it sums the first one.
