@@ -88,6 +88,17 @@ def choices():
     assert _measure.chosen({fast: 10.0, direct: 10.9}, {direct: 9.8}) == fast
 
 
+def the_fastest_without_floats_has_a_row_too():
+    times = {"floats": 1.0, "exchange": 2.0, "packets": 3.0}
+    TUNER.measure = lambda case, choice, on_heap: times.get(choice.algorithm, 4.0)
+    progress, plan = _measure.Progress(9, False), ("all_reduce", torch.float32, 4096)
+    assert [row["algorithm"] for row in TUNER.rows(plan, progress)] == ["floats", "exchange"]
+    # Packets are what rows of floats become anyway.
+    times["packets"] = 1.5
+    assert [row["algorithm"] for row in TUNER.rows(plan, progress)] == ["floats"]
+    del TUNER.measure
+
+
 def tables_that_differ():
     row = {"ranks": RANKS, "call": "all_reduce", "element_bytes": 4, "bytes": 400, "algorithm": "exchange",
            "programs": 1, "block_bytes": 1024, "warps": 2, "tiles": 1, "microseconds": 1.0}  # fmt: skip
@@ -117,5 +128,6 @@ compiled_in_advance()
 stale_results_are_found()
 choices()
 if RANKS > 1:
+    the_fastest_without_floats_has_a_row_too()
     tables_that_differ()
 WORLD.close()
