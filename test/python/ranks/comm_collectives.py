@@ -19,13 +19,13 @@ SIZES = (0, 1, 7, 256, 5000)
 OPS = ("sum", "min", "max", "prod")
 CASES = [(dtype, op, 77) for dtype in FLOATS + INTEGERS for op in OPS]
 # Two ranks take all types of elements, with every operation; more of them take longer, and what they do does not depend
-# on the type. Nor does it where messages go through slots.
-BRIEF = (RANKS > 2 or not PACKETS) and not os.environ.get("LONG")
+# on the type. Nor does it where messages go through slots, or where bounds are checked.
+BRIEF = (RANKS > 2 or not PACKETS or "SYMM_BOUNDS_CHECKS" in os.environ) and not os.environ.get("LONG")
 if BRIEF:
     FLOATS, INTEGERS = FLOATS[1::2], INTEGERS[1::2]
     CASES = [(dtype, op, 77) for dtype, op in zip(FLOATS + INTEGERS, itertools.cycle(OPS))]
 # More than all programs take at once.
-LONG = 100_001
+LONG = 40_001 if BRIEF else 100_001
 
 
 def same_everywhere(tensor, what):
