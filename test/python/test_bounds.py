@@ -122,6 +122,7 @@ def data(text, target):
     return set(f"{name} {' '.join(re.findall(r' (sc0|sc1|nt)', rest))}" for name, rest in found)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("op", LOOKED_AT)
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 def test_the_access_itself_stays_what_it_is(monkeypatch, target, op):
@@ -223,6 +224,7 @@ def several(world, src, dst, flag, n, N: tl.constexpr):
     tl.store(flag + at, value, mask=is_there)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("element", ["i1", "bf16"])
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 def test_every_kind_of_access_is_assembled(target, element):

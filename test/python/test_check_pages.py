@@ -7,6 +7,7 @@ import pytest
 from test_check import RACY, checked, script
 
 LINE = 11
+pytestmark = pytest.mark.in_turn
 
 
 def test_the_page_draws_both_programs(tmp_path):

@@ -83,6 +83,7 @@ def test_data_are_accessed_by_16_bytes(kernel):
     assert re.search(r"st\.global\.v4\.b32|st\.global\.v2\.b64", text)
 
 
+@pytest.mark.in_turn
 def test_nothing_spills():
     for kernel in (exchange, two_shot, direct_all_reduce, direct_exchange):
         block = of_bytes(2, 64 << 10 if kernel in (exchange, two_shot) else 32 << 10)
@@ -105,6 +106,7 @@ def test_packets_compile(number, target):
 FLOATS = [name for name, (item, _) in ELEMENTS.items() if name.startswith(("fp", "bf")) and item <= 4]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("element", "target"), [*halves(FLOATS, TARGETS)])
 def test_floats_compile(element, target):
     op = OPS[FLOATS.index(element)]
@@ -166,6 +168,7 @@ def accesses(text):
     return re.findall(r"\b(?:ld|st|atom|red|fence|bar)\.[\w.:]*", re.sub(r"\bld\.param\S*", "", text))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("kernel", [send_packets, send_floats, exchange, two_shot, direct_all_reduce, direct_exchange,
                                     meet])
 def test_deadlines_cost_nothing_where_there_are_none(kernel):
@@ -188,6 +191,7 @@ def test_a_packet_that_is_there_is_waited_for_without_a_look_at_the_deadline():
     assert before[0] == before[1] and after[0] == after[1]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("kernel", [exchange, meet])
 def test_deadlines_on_amd(kernel):
     settings = {"SHAPE": "all", "OP": "sum", "ACC": tl.float32, **of_bytes(2)}

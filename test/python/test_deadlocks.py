@@ -90,6 +90,7 @@ def seconds_of(case):
     return results, max(float(found) for each in times for found in each)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("case", "how"), [("ends", "sys.exit"), ("ends_first", "exit"), ("closes", None)])
 def test_who_leaves_a_world_keeps_nobody_waiting_in_another(case, how):
     """Who leaves one of two Worlds waits for five seconds where nobody is seen to wait for it."""
@@ -119,6 +120,7 @@ TRACES = {
 }
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("case", "ends"), TRACES.items())
 def test_the_end_of_a_trace(case, ends, tmp_path):
     status, said = ends
@@ -135,6 +137,7 @@ LATE = {
 }  # fmt: skip
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("case", "told"), LATE.items())
 def test_a_wait_says_for_which_flags_and_for_whom(case, told):
     ranks, *texts = told

@@ -44,6 +44,7 @@ def opcodes(op, element, mask):
     return Counter(found), [opcode for opcode in found if ".global" in opcode]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("mask", [False, True])
 @pytest.mark.parametrize("element", BYTES)
 def test_loop_of_a_direct_pointer(element, mask):

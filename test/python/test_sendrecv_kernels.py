@@ -93,6 +93,7 @@ def test_rings_and_packets_compile(way, element, target):
         assert machine_text(compiled(target, kernel, element, tile, **WAYS[way]))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 @pytest.mark.parametrize(("element", "rows"), [("fp32", 0), ("bf16", 32)])
 def test_all_to_all_compiles(element, rows, target):
@@ -102,6 +103,7 @@ def test_all_to_all_compiles(element, rows, target):
         assert machine_text(compiled(target, transfer, element, 1024, rows, 32))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 @pytest.mark.parametrize("kernel", [transfer, mail, swap, swap_in_place], ids=lambda kernel: kernel.fn.__name__)
 def test_gluon_compiles(kernel, target):
@@ -177,6 +179,7 @@ def test_a_lane_without_staging_is_told():
             assert ops is NODE
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("in_front", [False, True], ids=["triton", "gluon"])
 @pytest.mark.parametrize("kernel", [transfer, mail, swap, swap_in_place], ids=lambda kernel: kernel.fn.__name__)
 def test_deadlines_cost_nothing_where_there_are_none(kernel, in_front):

@@ -198,6 +198,7 @@ def fresh(kernel):
     return (gluon if type(kernel) is not type(narrow) else triton).jit(kernel.fn)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 @pytest.mark.parametrize("kernel", [narrow, lenient], ids=["triton", "gluon"])
 @pytest.mark.filterwarnings("ignore::symm.SymmWarning")

@@ -106,6 +106,7 @@ def test_the_default_and_a_waits_own():
     assert named(PLAIN, OP="wait", SECONDS=0.5) == named(WATCHED, OP="wait", SECONDS=0.5) == own
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("op", ["wait", "barrier", "packet"])
 @pytest.mark.parametrize("front_end", ["triton", "gluon"])
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
@@ -142,6 +143,7 @@ LOOPS = {"all": (2, "wait ge"), "any": (4, "wait ge any"), "cas": (6, "wait eq")
          "try floats": (37, "wait_floats")}  # fmt: skip
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("op", [*LOOPS, "turn", "own turn"])
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 def test_loops_that_poll(target, op):

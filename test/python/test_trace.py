@@ -95,6 +95,7 @@ def test_names_are_escaped():
     assert any(each.startswith('<script>&"  ]]>, ') for each in titles), titles
 
 
+@pytest.mark.in_turn
 def test_a_picture_of_many_events_has_few_boxes():
     count = 20_000
     signals = [signal(200 * each, 200 * each + 50, each + 1) for each in range(count)]

@@ -65,6 +65,7 @@ def lines(compiled):
     return [(int(number) - LINE, what.removeprefix("trace ")) for *_, number, what in told]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 @pytest.mark.parametrize("front_end", KERNELS)
 def test_compiles(front_end, target):
@@ -88,6 +89,7 @@ def test_compiles(front_end, target):
         assert lines(on) == RECORDS
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 def test_with_the_other_switches(target, tracing, monkeypatch):
     monkeypatch.setenv("SYMM_BOUNDS_CHECKS", "1")
@@ -100,6 +102,7 @@ def test_kernels_of_different_switches_are_different():
     assert len({each.key() for each in every}) == len(every)
 
 
+@pytest.mark.in_turn
 def test_symms_own_kernels_are_recorded_too(tracing):
     assert _switches.of(_host_kernels.team_barrier).trace and _switches.of(exchange).trace
     compiled = compile_for("sm_90", _host_kernels.team_barrier, {"team": "*i64", "words": "*i64"})
@@ -118,6 +121,7 @@ def waits(world, flags, unsigned, N: tl.constexpr):
         pass
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 @pytest.mark.parametrize("table", ["*i64", "*u64"])
 def test_waits_for_several_flags_compile(target, table, tracing):
@@ -129,6 +133,7 @@ def test_waits_for_several_flags_compile(target, table, tracing):
     assert "globaltimer" in machine_text(made) or "s_memrealtime" in machine_text(made)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 def test_kernels_of_collectives(target, tracing):
     from test_comm_kernels import compiled, exchange, of_bytes, two_shot
