@@ -18,8 +18,11 @@ from pathlib import Path
 
 import litmus
 import namespaces
+import slurm
 
 TEST = Path(__file__).parent
+# Fails when its argument says so.
+CHECK = "test/conformance/check.mlir"
 SECONDS_PER_RUN = 120
 # The numbers of a rank's part that two nodes send each other: more than all else that launchers and engines say.
 WIDTH = 1 << 18
@@ -210,7 +213,7 @@ def a_checked_fault_names_the_rank(symm_run):
 
 def a_check_that_fails(symm_run):
     """One rank's failed check is the run's."""
-    result = start(symm_run, "far-2", [str(TEST / "conformance/check.mlir"), "--arg", "wrong=1", "--timeout", "60"])
+    result = start(symm_run, "far-2", [str(TEST.parent / CHECK), "--arg", "wrong=1", "--timeout", "60"])
     return says(result, "check")
 
 
@@ -244,6 +247,33 @@ def mpirun_starts_ranks(symm_run):
     if result.returncode:
         print(f"{result.args}: exit status {result.returncode}\n{result.stdout}", flush=True)
     return result.returncode == 0
+
+
+def srun_starts_ranks(symm_run):
+    """Slurm's launcher too, without an engine and with one: a run that is right ends as one, and one that is not
+    does not."""
+    with slurm.cluster() as environment:
+        if environment is None:
+            return True
+        ring, check = (str(TEST.parent / program) for program in ("examples/ring_all_reduce.mlir", CHECK))
+        pmix, far = ["srun", "--mpi=pmix", "--overcommit"], ["--engine", "openshmem"]
+        runs = [
+            (["srun", "-n", "2"], [ring], "self,tcp"),
+            ([*pmix, "-n", "2"], [ring, *far], "self,tcp"),
+            ([*pmix, "-n", "4"], [ring, *far, "--domain", "2"], MODES["mixed-4"][0]),
+        ]
+        for launcher, arguments, transports in runs * 2:
+            env = environment | {"UCX_TLS": transports}
+            how = {"args": [*launcher, symm_run, *arguments, "--timeout", "60"], "env": env, "text": True}
+            result = finish(how | {"stdin": subprocess.DEVNULL})
+            if result.returncode:
+                print(f"{result.args}: exit status {result.returncode}\n{result.stdout}", flush=True)
+                return False
+        print("srun: ranks start, and end", flush=True)
+        wrong = [*pmix, "-n", "2", symm_run, check, "--arg", "wrong=1", *far]
+        apart = ["srun", "--mpi=none", "-n", "2", symm_run, ring, *far]
+        texts = {"check": wrong, "srun has started this process without PMIx; start the ranks with `srun": apart}
+        return all([says(finish(how | {"args": args}), text) for text, args in texts.items()])
 
 
 def a_killed_rank_ends_all(symm_run):
@@ -303,6 +333,7 @@ CHECKS = {
     "nodes/a_check_that_fails": a_check_that_fails,
     "nodes/wrong_starts_are_refused": wrong_starts_are_refused,
     "nodes/mpirun_starts_ranks": mpirun_starts_ranks,
+    "nodes/srun_starts_ranks": srun_starts_ranks,
     "nodes/a_killed_rank_ends_all": a_killed_rank_ends_all,
     "nodes/ranks_in_two_namespaces": ranks_in_two_namespaces,
 }

@@ -2,7 +2,8 @@
 //!
 //! Calls come one at a time, from any thread: the library needs to support no more than that. A call waits
 //! until what it wrote has arrived (`shmem_quiet`). Open MPI 4.1's `shmem_finalize` crashes, also in a program that
-//! does nothing: a run ends by `shmem_global_exit` after a barrier instead.
+//! does nothing: a run ends by `shmem_global_exit` after a barrier instead. Slurm takes that for a failure and kills the
+//! ranks that have not ended: what `srun` has started takes its leave of `PMIx` instead.
 
 use std::ffi::{c_int, c_longlong, c_void};
 use std::io::Write as _;
@@ -21,7 +22,15 @@ const LIBRARY_VARIABLE: &str = "SYMM_OPENSHMEM_LIBRARY";
 /// The library where the variable is not set.
 const LIBRARY: &str = "liboshmem.so.40";
 /// Variables of which a launcher sets one for each rank.
-const LAUNCHED: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+const LAUNCHED: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
+/// The one that Slurm sets for each of its processes, connected or not.
+const SLURM: &str = "SLURM_PROCID";
+/// The one that Open MPI's own launchers set.
+const OPEN_MPI: &str = LAUNCHED[0];
+/// What connects a rank with its launcher: the library, its function that ends that, and whether there is more to end.
+const PMIX: &str = "libpmix.so.2";
+const PMIX_FINALIZE: &[u8] = b"PMIx_Finalize";
+const PMIX_INITIALIZED: &[u8] = b"PMIx_Initialized";
 /// The variable with the number of ranks that Open MPI has started on this host.
 const RANKS_OF_HOST: &str = "OMPI_COMM_WORLD_LOCAL_SIZE";
 /// The variables that set a rank's symmetric memory, in bytes: OpenSHMEM's, and its older name.
@@ -71,8 +80,11 @@ impl OpenShmem {
     pub(super) fn start(bytes: u64) -> Result<Self, Error> {
         let no = |reason: String| Error::NoEngine(OPENSHMEM, reason);
         if !LAUNCHED.iter().any(|variable| std::env::var_os(variable).is_some()) {
-            let reason =
-                "no launcher has started this process as a rank; start the ranks with `oshrun -n RANKS symm-run …`";
+            let reason = if std::env::var_os(SLURM).is_some() {
+                "srun has started this process without PMIx; start the ranks with `srun --mpi=pmix -n RANKS symm-run …`"
+            } else {
+                "no launcher has started this process as a rank; start the ranks with `oshrun -n RANKS symm-run …`"
+            };
             return Err(no(reason.to_owned()));
         }
         fits(bytes).map_err(no)?;
@@ -124,6 +136,22 @@ fn fits(bytes: u64) -> Result<(), String> {
         "heaps of {bytes} bytes for {ranks} ranks of this host do not fit its {memory} bytes of memory; \
          ask for smaller ones (--heap-size)"
     ))
+}
+
+/// Tells the launcher that this rank ends as it should; false where there is no `PMIx` to say so.
+fn leave_launcher() -> bool {
+    // SAFETY: the library is loaded already, or not at all; its functions have these types. Open MPI calls none of them
+    // any more, and has started PMIx once or several times.
+    unsafe {
+        let Ok(library) = Library::open(Some(PMIX), RTLD_NOW | libc::RTLD_NOLOAD) else { return false };
+        let library = std::mem::ManuallyDrop::new(library);
+        let Ok(initialized) = library.get::<unsafe extern "C" fn() -> c_int>(PMIX_INITIALIZED) else { return false };
+        let Ok(finalize) = library.get::<unsafe extern "C" fn(*const c_void, usize) -> c_int>(PMIX_FINALIZE) else {
+            return false;
+        };
+        while initialized() != 0 && finalize(std::ptr::null(), 0) == 0 {}
+        true
+    }
 }
 
 /// A rank in the library's type.
@@ -205,7 +233,7 @@ impl Engine for OpenShmem {
     fn exit(&self, code: i32) -> ! {
         // What is not written by now is lost either way.
         let _ = std::io::stdout().flush();
-        if code == 0 {
+        if code == 0 && !(std::env::var_os(OPEN_MPI).is_none() && leave_launcher()) {
             // SAFETY: it ends this process, as the last call.
             unsafe { (self.functions.global_exit)(0) };
         }
