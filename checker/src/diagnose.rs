@@ -3,7 +3,7 @@
 use crate::clock::{Clock, Epoch};
 use crate::finding::{At, Finding, Kind};
 use crate::machine::{LINE, Machine};
-use crate::op::{Range, Site};
+use crate::op::{Range, Site, Until};
 use crate::shadow::Access;
 use crate::task::{Scope, TaskId};
 use std::collections::HashMap;
@@ -48,9 +48,19 @@ pub(crate) struct Waited {
     pub wait: Epoch,
     pub flag: Range,
     pub site: Site,
-    /// What it has compared the flag with.
-    pub expected: u64,
+    /// What it has compared the flag with, and what that was.
+    pub until: Until,
+    pub value: u64,
     pub by: Option<Epoch>,
+    /// Where that is.
+    pub by_site: Site,
+}
+
+impl Waited {
+    /// The value that it ended with.
+    fn shown(&self) -> String {
+        self.until.shown(self.value, self.flag.bytes)
+    }
 }
 
 /// Two atomics of one place that are not atomic for each other.
@@ -108,8 +118,8 @@ impl Machine {
         if let Some((waited, signal)) = self.wrong_event(raced, false) {
             is_ahead = self.is_ahead(raced, waited);
             if !is_ahead {
-                let other = "waits, and is satisfied by another event than this signal:";
-                at.extend([self.at_step(waited.wait, &waited.site, other), signal]);
+                at.extend([self.waited_at(waited), signal]);
+                at.extend(self.satisfied_at(waited));
                 let help = "give each event a flag of its own, or wait for a value that only this one can make";
                 return Finding { kind: Kind::WrongEvent, at, help: help.into() };
             }
@@ -191,7 +201,7 @@ impl Machine {
         let is_before = |by: Epoch| by.task == earlier.epoch.task && by.step < earlier.epoch.step;
         let is_again = |other: &Waited| {
             let is_other = other.by == waited.by && other.wait != waited.wait && known.covers(other.wait);
-            is_other && waited.expected <= other.expected
+            is_other && waited.until.value <= other.until.value
         };
         let is_new = waited.by.is_some_and(is_before) && !self.waited.iter().any(is_again);
         let is_stale = || self.lets_through_twice([earlier.epoch.task, later.epoch.task]);
@@ -204,9 +214,26 @@ impl Machine {
         let mut waits = self.waited.iter().filter(|waited| tasks.contains(&waited.wait.task));
         waits.any(|waited| {
             let Some(by) = waited.by else { return false };
-            let before = ended.insert((waited.wait.task, by.task, by.step), waited.expected);
-            before.is_some_and(|before| waited.expected <= before)
+            let before = ended.insert((waited.wait.task, by.task, by.step), waited.until.value);
+            before.is_some_and(|before| waited.until.value <= before)
         })
+    }
+
+    /// A wait that a wrong event satisfies.
+    fn waited_at(&self, waited: &Waited) -> At {
+        let what = match waited.by {
+            Some(_) => "waits, and is satisfied by another event than the one that is meant".to_owned(),
+            None => format!("waits, and is satisfied by what the flag has held from the start, {}", waited.shown()),
+        };
+        self.at_step(waited.wait, &waited.site, what)
+    }
+
+    /// The event that has satisfied it, if it was one.
+    fn satisfied_at(&self, waited: &Waited) -> Option<At> {
+        let by = waited.by?;
+        let is_stale = self.launch_of(by).is_some_and(|launch| Some(launch) < self.launch_of(waited.wait));
+        let when = if is_stale { ", from an earlier launch" } else { "" };
+        Some(self.at_step(by, &waited.by_site, format!("satisfies the wait{when}: the flag is {}", waited.shown())))
     }
 
     fn place(&self, access: &Access) -> At {

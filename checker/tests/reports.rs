@@ -226,3 +226,36 @@ fn deadlocks_of_packets_say_which_line_waits_for_what() {
     let wanted = "waits for the floats at 0x110 of rank 1's heap, sees it cleared; cleared by rank 0 block 0 (clears)";
     assert_eq!(what, wanted);
 }
+
+#[test]
+fn a_wrong_event_names_what_has_satisfied_the_wait() {
+    let (release, acquire, sys) = (Order::Release, Order::Acquire, Scope::Sys);
+    let reader = |wait_for: u64, first: Ops| {
+        let reads =
+            vec![("reads", read(DATA)), ("starts", wait(GO, 1, acquire, sys)), ("meant", set(FLAG, release, sys))];
+        let waits = vec![
+            ("waits", wait(FLAG, wait_for, acquire, sys)),
+            ("writes", write(DATA)),
+            ("goes", set(GO, release, sys)),
+        ];
+        let report = in_turn(vec![first, reads, waits]);
+        let finding = report.found.into_iter().map(|found| found.finding).find(|each| each.kind == Kind::WrongEvent);
+        let places = finding.unwrap().at.into_iter().skip(2);
+        places.map(|at| format!("{}: {}: {}", at.site, at.task, at.what)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        reader(1, vec![("other", set(FLAG, release, sys))]),
+        [
+            "waits: rank 2 block 0: waits, and is satisfied by another event than the one that is meant",
+            "meant: rank 1 block 0: signals that the first access is done",
+            "other: rank 0 block 0: satisfies the wait: the flag is 1"
+        ]
+    );
+    // Of a sum the signal that completes it, with the sum.
+    let places = reader(2, vec![("one", add(FLAG, release)), ("two", add(FLAG, release))]);
+    assert_eq!(places[2], "two: rank 0 block 0: satisfies the wait: the flag is 2");
+    // No event at all.
+    let places = reader(0, vec![]);
+    assert_eq!(places[0], "waits: rank 2 block 0: waits, and is satisfied by what the flag has held from the start, 0");
+    assert_eq!(places.len(), 2);
+}

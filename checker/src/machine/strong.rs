@@ -199,9 +199,10 @@ impl Machine {
             return 0;
         };
         self.strong_read(task, strong, index, site);
-        let by = self.cell(strong.at).all()[index].by;
-        let (wait, expected) = (self.now(task), until.value);
-        self.waited.push(Waited { wait, flag: strong.at, site: site.clone(), expected, by });
+        let wait = self.now(task);
+        let written = &self.cell(strong.at).all()[index];
+        let (by, value, by_site) = (written.by, written.value, written.site.clone());
+        self.waited.push(Waited { wait, flag: strong.at, site: site.clone(), until, value, by, by_site });
         1
     }
 
