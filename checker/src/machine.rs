@@ -321,7 +321,7 @@ impl Machine {
     }
 
     #[inline]
-    fn clock(&self, task: TaskId) -> &Clock {
+    pub(crate) fn clock(&self, task: TaskId) -> &Clock {
         &self.states[task].knowledge.order
     }
 

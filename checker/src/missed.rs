@@ -55,8 +55,13 @@ impl Unacquired {
     }
 }
 
+/// What ops announce that are to order two accesses.
+const ACCESS: &str = "the first access";
+
 /// Ops that are too weak to order two accesses.
 struct Weak<'m> {
+    /// What they were to announce.
+    what: &'static str,
     /// Whether a release of the first access comes with what is read.
     releases: bool,
     /// Whether the writer has released, but before the first access.
@@ -77,9 +82,9 @@ impl Miss {
 impl Machine {
     /// The last read on the later task's way that saw a write after the earlier access: one that acquires, if there is
     /// one, since what only looks at a flag that was waited for need not order anything.
-    pub(crate) fn missed(&self, raced: &Raced) -> Option<&Miss> {
-        let is_known = |miss: &Miss| miss.end().is_some_and(|end| raced.known.covers(end));
-        let is_on_its_way = |miss: &&Miss| miss.full.covers(raced.earlier.epoch) && is_known(miss);
+    pub(crate) fn missed(&self, earlier: Epoch, known: &Clock) -> Option<&Miss> {
+        let is_known = |miss: &Miss| miss.end().is_some_and(|end| known.covers(end));
+        let is_on_its_way = |miss: &&Miss| miss.full.covers(earlier) && is_known(miss);
         let on_its_way = || self.misses.iter().rev().filter(is_on_its_way);
         on_its_way().find(|miss| miss.acquires).or_else(|| on_its_way().next())
     }
@@ -87,7 +92,7 @@ impl Machine {
     /// What is wrong where two accesses race because of a miss: all ops between that are too weak, at once.
     pub(crate) fn of_miss(&self, raced: &Raced, miss: &Miss, mut at: Vec<At>) -> Option<Finding> {
         let (read, _) = miss.takes.split_first()?;
-        let weak = self.weak(raced, miss);
+        let weak = self.weak(raced.earlier.epoch, miss, ACCESS);
         let (writer, site) = self.teller(raced.earlier.epoch, miss);
         at.push(self.at_step(writer, &site, "announces the first access"));
         at.push(self.at_step(read.step, &read.site, "sees it before the second"));
@@ -96,9 +101,7 @@ impl Machine {
             let what = if part.step.task == read.step.task { "acquires after it" } else { "releases before it" };
             self.at_step(part.step, &part.site, format!("{what}, at scope {}", part.scope.keyword()))
         }));
-        let tasks = (self.tasks()[raced.earlier.epoch.task], self.tasks()[raced.later.epoch.task]);
-        let several = self.is_of_several_ranks(miss.flag);
-        let scope = if several { Scope::Sys } else { Scope::between(tasks.0, tasks.1) };
+        let scope = self.scope_of(miss, raced.earlier.epoch.task, raced.later.epoch.task);
         let is_packet = self.put_at(miss.flag).is_some_and(|(by, ..)| by == miss.writer.0);
         let of_packet = "a packet, and floats, are no signal and release nothing (rule P1): receive them by \
                          wait_packet or wait_floats, or signal after the first access";
@@ -106,17 +109,36 @@ impl Machine {
         Some(Finding { kind: weak.kind(), at, help })
     }
 
-    fn weak<'m>(&self, raced: &Raced, miss: &'m Miss) -> Weak<'m> {
+    /// Why a task that uses a line again does not know of a step after which it may: what tells it of the step and is
+    /// too weak, if there is any, and how to mend that. `what` is the step.
+    pub(crate) fn too_weak(&self, step: Epoch, task: TaskId, what: &'static str) -> Option<(Vec<At>, String)> {
+        let miss = self.missed(step, self.clock(task))?;
+        let weak = self.weak(step, miss, what);
+        let (writer, site) = self.teller(step, miss);
+        let (read, _) = miss.takes.split_first()?;
+        let mut at = vec![self.at_step(writer, &site, format!("announces {what}"))];
+        at.push(self.at_step(read.step, &read.site, "sees it before the line is used again"));
+        Some((at, weak.help(self.scope_of(miss, step.task, task).keyword(), miss)))
+    }
+
+    /// The scope that an order through a flag needs, between two tasks.
+    fn scope_of(&self, miss: &Miss, one: TaskId, other: TaskId) -> Scope {
+        let of_two = || Scope::between(self.tasks()[one], self.tasks()[other]);
+        if self.is_of_several_ranks(miss.flag) { Scope::Sys } else { of_two() }
+    }
+
+    fn weak<'m>(&self, earlier: Epoch, miss: &'m Miss, what: &'static str) -> Weak<'m> {
         let reader = miss.takes[0].step.task;
         let narrow = |parts: &'m [Part], from: TaskId, to: TaskId| -> Vec<&'m Part> {
             let (from, to) = (self.tasks()[from], self.tasks()[to]);
             parts.iter().filter(|part| !part.scope.covers(from, to)).collect()
         };
         let tells = |head: &'m Rc<Head>| narrow(&head.parts, head.task, reader);
-        let knows = |head: &&Rc<Head>| head.knowledge.order.covers(raced.earlier.epoch);
+        let knows = |head: &&Rc<Head>| head.knowledge.order.covers(earlier);
         let head = miss.heads.iter().filter(knows).min_by_key(|head| tells(head).len());
         let from = head.map_or(miss.writer.0.task, |head| head.task);
         Weak {
+            what,
             releases: head.is_some(),
             is_early: head.is_none() && miss.heads.iter().any(|head| head.task == miss.writer.0.task),
             acquires: miss.acquires,
@@ -160,8 +182,8 @@ impl Weak<'_> {
             let name = |part: &&Part| if part.is_fence { fence.to_owned() } else { op.to_owned() };
             parts.iter().map(|part| format!("{} (scope {})", name(part), part.scope.keyword())).collect()
         };
-        let (tells, sees) = ("what announces the first access", "what sees it");
-        let mut all = names(&self.tells, [tells, "the fence before what announces it"]);
+        let (tells, sees) = (format!("what announces {}", self.what), "what sees it");
+        let mut all = names(&self.tells, [&tells, "the fence before what announces it"]);
         if !self.releases {
             all = vec![format!("{tells} (no release)")];
         }
@@ -193,9 +215,9 @@ impl Weak<'_> {
             ),
             Kind::NarrowAcquire => format!("it acquires too narrowly: scope {scope} covers both"),
             _ if self.is_early => {
-                format!("a release at scope {scope} has to come after the first access: what is released is before it")
+                format!("a release at scope {scope} has to come after {}: what is released is before it", self.what)
             }
-            _ => format!("what announces the first access has to release at scope {scope}"),
+            _ => format!("what announces {} has to release at scope {scope}", self.what),
         }
     }
 }

@@ -259,3 +259,54 @@ fn a_wrong_event_names_what_has_satisfied_the_wait() {
     assert_eq!(places[0], "waits: rank 2 block 0: waits, and is satisfied by what the flag has held from the start, 0");
     assert_eq!(places.len(), 2);
 }
+
+/// Rank 1 receives a packet and says so, or clears a line of floats; rank 0 puts into the line again.
+fn used_again(first: Op, receives: Op, order: Order, again: Op) -> (Vec<String>, String) {
+    let (acquire, sys) = (Order::Acquire, Scope::Sys);
+    let sends = vec![("first", first), ("waits", wait(GO, 1, acquire, sys)), ("again", again)];
+    let receives = vec![("receives", receives), ("says so", set(GO, order, sys))];
+    let report = in_turn(vec![sends, receives]);
+    let Some(found) = report.found.into_iter().find(|found| found.finding.kind == Kind::PacketOverwritten) else {
+        return (Vec::new(), String::new());
+    };
+    let places = found.finding.at.into_iter().map(|at| format!("{}: {}", at.site, at.what));
+    (places.collect(), found.finding.help)
+}
+
+#[test]
+fn a_credit_for_packets_that_is_too_weak_is_named() {
+    let line = || vec![LINES[0]];
+    let packet = |order, is_received: bool| {
+        let put = |epoch| Op::PutPacket(line(), vec![7], epoch);
+        let receives = if is_received { Op::WaitPacket(line(), 1) } else { read(DATA) };
+        used_again(put(1), receives, order, put(2))
+    };
+    let (places, help) = packet(Order::Relaxed, true);
+    assert_eq!(
+        places,
+        [
+            "first: puts the packet of epoch 1",
+            "again: puts that of epoch 2 into the same line",
+            "says so: announces the receipt",
+            "waits: sees it before the line is used again"
+        ]
+    );
+    assert_eq!(help, "what announces the receipt has to release at scope sys");
+    assert!(packet(Order::Release, true).0.is_empty());
+    // A credit that nobody has earned.
+    let (places, help) = packet(Order::Release, false);
+    assert!(places.len() == 2 && help.starts_with("nothing tells the sender"), "{places:?} {help}");
+}
+
+#[test]
+fn a_signal_that_a_line_of_floats_is_clear_is_named_where_it_is_too_weak() {
+    let line = || vec![LINES[0]];
+    let floats = |order| {
+        let clear = Op::PutFloats(line(), vec![[u64::MAX; 2]]);
+        used_again(Op::Fence(Order::Release, Scope::Sys), clear, order, Op::PutFloats(line(), vec![[1, 1]]))
+    };
+    let (places, help) = floats(Order::Relaxed);
+    assert_eq!(places[2..], ["says so: announces the clearing", "waits: sees it before the line is used again"]);
+    assert_eq!(help, "what announces the clearing has to release at scope sys");
+    assert!(floats(Order::Release).0.is_empty());
+}

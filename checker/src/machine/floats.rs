@@ -124,6 +124,16 @@ impl Machine {
             _ => "nobody has cleared the line: clear it when it has been received, or use more lines in turn",
         };
         let after = self.at(task, site, format!("{}, the same one", does(is_clear)));
+        let unknown = || line.received.iter().find(|receipt| !knowledge.seen.covers(**receipt)).copied();
+        let weak = match (line.is_clear, is_clear) {
+            (true, _) => self.too_weak(line.by, task, "the clearing"),
+            (_, true) => unknown().and_then(|receipt| self.too_weak(receipt, task, "the receipt")),
+            _ => None,
+        };
+        if let Some((more, help)) = weak {
+            let at = [vec![before, after], more].concat();
+            return self.find(Kind::PacketOverwritten, at, help);
+        }
         self.find(Kind::PacketOverwritten, vec![before, after], help);
     }
 

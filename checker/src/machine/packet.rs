@@ -117,11 +117,17 @@ impl Machine {
             return;
         }
         let seen = &self.states[task].knowledge.seen;
-        if !line.received.is_empty() && line.received.iter().all(|&receipt| seen.covers(receipt)) {
+        let unknown = line.received.iter().find(|receipt| !seen.covers(**receipt)).copied();
+        if !line.received.is_empty() && unknown.is_none() {
             return;
         }
         let before = self.at_step(line.by, &line.site, format!("puts the packet of epoch {}", line.epoch));
         let after = self.at(task, site, format!("puts that of epoch {epoch} into the same line"));
+        let weak = unknown.filter(|_| line.epoch != epoch).and_then(|step| self.too_weak(step, task, "the receipt"));
+        if let Some((more, help)) = weak {
+            let at = [vec![before, after], more].concat();
+            return self.find(Kind::PacketOverwritten, at, help);
+        }
         let help = if line.epoch == epoch {
             "the line already holds a packet of this epoch, which a wait may take for the new one: count epochs on, \
              from launch to launch, too"
