@@ -192,8 +192,9 @@ fn a_flag_of_the_last_replay_is_found() {
         ]
     };
     is_right(&program(2, &[kernel(1), kernel(2)]));
-    let found = kinds(&random(&program(2, &[kernel(1), kernel(1)])));
-    assert!(found.contains("wrong-event"), "{found:?}");
+    let report = random(&program(2, &[kernel(1), kernel(1)]));
+    assert!(kinds(&report).contains("wrong-event"), "{report}");
+    assert!(report.to_string().contains("satisfies the wait, from an earlier launch: the flag is 1"), "{report}");
 }
 
 #[test]

@@ -17,12 +17,16 @@
 // PASSED-BY: error: passed-by (O6)
 // PASSED-BY: compare with ge
 // SUM-OF-TWO: error: wrong-event
+// SUM-OF-TWO: waits, and is satisfied by another event than the one that is meant
+// SUM-OF-TWO: signals that the first access is done
+// SUM-OF-TWO: satisfies the wait: the flag is 1
 // SUM-OF-TWO: give each event a flag of its own
 // NO-CREDIT: error: write-after-read (O1)
 // NO-CREDIT: (a credit)
 // RESET: error: passed-by (O6)
 // RESET: compare with ge, or signal only after the wait
 // STALE: error: wrong-event
+// STALE: satisfies the wait: the flag is 1
 // STALE: wait for a value that only this one can make
 // TOO-MANY: error: too-many-blocks (O5)
 // TOO-MANY: 2 blocks fit at once
