@@ -305,7 +305,10 @@ def test_a_report_that_cannot_be_written(tmp_path):
     assert (done.returncode, done.stderr) == (2, "symm.check: OSError: [Errno 28] No space left on device\n")
 
 
-@pytest.mark.parametrize("file", ["uses.py", "polls.py", "looks.py", "teams.py", "packets.py", "gpus.py"])
+@pytest.mark.parametrize(
+    "file",
+    ["uses.py", "expected.py", "polls.py", "looks.py", "teams.py", "packets.py", "gpus.py"],
+)
 def test_as_a_function_of_a_test(tmp_path, file):
     done = python("-m", "pytest", "-q", "-p", "no:cacheprovider", HERE / "checked" / file, "--rootdir", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -157,35 +157,64 @@ def check(program: Callable[..., Any], ranks: int = 2, **options: Any) -> Report
 
 
 class Caught:
-    """What `raises` has found, when its block is over."""
+    """What `raises` has found, when its block is over: `report`, which is also its text."""
 
-    report: Report
+    def __init__(self, wanted: str):
+        self._wanted, self._report = wanted, None
+
+    @property
+    def report(self) -> Report:
+        if self._report is None:
+            raise ArgumentError(f"{self!r}: read its report after the block")
+        return self._report
+
+    def __repr__(self) -> str:
+        found = "nothing so far" if self._report is None else _kinds_of(self._report)
+        return f"<symm.check.raises: expected {self._wanted}, found {found}>"
+
+    def __str__(self) -> str:
+        return repr(self) if self._report is None else str(self._report)
+
+
+def _kinds_of(report):
+    """The kinds of errors in a report, as a text."""
+    found = {finding.kind for finding in report.findings if finding.severity == "error"}
+    return ", ".join(sorted(found)) or "no error"
 
 
 @contextlib.contextmanager
 def raises(*kinds: str) -> Iterator[Caught]:
-    """For tests: the calls in the block must find these kinds of errors, at least one of each, and no others. Without a
-    kind they must find any error.
+    """For tests: the call of `symm.check` in the block must find these kinds of errors, at least one of each, and no
+    others. Without a kind it must find any error. The first call that finds something ends the block: give each call a
+    block of its own.
     """
     _check_kinds(kinds)
-    caught = Caught()
+    wanted = ", ".join(sorted(set(kinds))) or "any error"
+    caught = Caught(wanted)
     try:
         yield caught
     except CheckError as error:
         if error.report is None:
             raise
-        caught.report = error.report
+        caught._report = error.report
     else:
-        wanted = ", ".join(kinds) or "anything"
         raise AssertionError(
-            f"symm.check has found nothing, but should have found {wanted} (symm.check.run does not raise: "
-            "call symm.check in the block)"
+            f"symm.check.raises: expected {wanted}, but no call of symm.check in the block has found an error. Try "
+            "more schedules (schedules=…, or exhaustive=True); symm.check.run raises nothing, so call symm.check"
         )
     found = {finding.kind for finding in caught.report.findings if finding.severity == "error"}
     if found != set(kinds) if kinds else not found:
-        wanted = ", ".join(sorted(kinds)) or "anything"
-        named = ", ".join(sorted(found)) or "nothing"
-        raise AssertionError(f"symm.check has found {named}, not {wanted}\n{caught.report}")
+        raise AssertionError(_other(wanted, set(kinds) - found, found - set(kinds) if kinds else set(), caught.report))
+
+
+def _other(wanted, missing, more, report):
+    """What to say where a call has found something else."""
+    said = [f"symm.check.raises: expected {wanted}, found {_kinds_of(report)}"]
+    said += [f"not found: {', '.join(sorted(missing))}"] * bool(missing)
+    said += [f"not expected: {', '.join(sorted(more))}"] * bool(more)
+    said += ["the call has given up an execution: raise steps"] * bool(report.given_up)
+    said += ["the call has ended the block; to see a finding again, give symm.check what stands after 'again:'"]
+    return "; ".join(said) + f"\n{report}"
 
 
 class Checker:

@@ -55,38 +55,6 @@ def copy_of_mine(box, own):
     tl.store(own + tl.arange(0, 4), tl.load(box + 8 + tl.arange(0, 4)))
 
 
-def test_expected_findings():
-    program, _ = bugs.CASES["relaxed_signal"]
-    with symm.check.raises("missing-release") as caught:
-        small(program)
-    [finding] = caught.report.findings
-    assert finding.rule == "O1" and finding.places[0].kernel == "relaxed_signal"
-    with pytest.raises(AssertionError, match="has found missing-release, not deadlock"), symm.check.raises("deadlock"):
-        small(program)
-    with pytest.raises(AssertionError, match="nothing, but should have found race"), symm.check.raises("race"):
-        small(bugs.CASES["message"][0])
-    with pytest.raises(symm.CheckError, match="symm.check has found something\n.*missing-release"):
-        small(program)
-
-
-@pytest.mark.parametrize(
-    ("kinds", "said"),
-    [
-        (("rcae",), "'rcae' is no kind of error; did you mean 'race'\\? The kinds are race, .*, fault$"),
-        (("deadlock", 3), "3 is no kind of error. The kinds are race, "),
-        (("never-waited",), "'never-waited' is a note, with which nothing is raised"),
-    ],
-)
-def test_kinds_that_there_are_not(kinds, said):
-    with pytest.raises(symm.ArgumentError, match=said), symm.check.raises(*kinds):
-        raise AssertionError("the block is not entered")
-
-
-def test_a_report_without_errors_is_not_what_was_expected():
-    with pytest.raises(AssertionError, match="has found nothing, not anything"), symm.check.raises():
-        small(bugs.CASES["message"][0], steps=10)
-
-
 def test_the_host_takes_part():
     def late(world):
         box = world.zeros(16, dtype=torch.int32)
