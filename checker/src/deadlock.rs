@@ -105,7 +105,6 @@ impl Run<'_> {
     }
 
     fn kind_of_deadlock(&self, blocked: &[TaskId]) -> (Kind, String) {
-        let waits = || blocked.iter().filter_map(|&task| self.flag_of(task));
         let divergent = |&task: &TaskId| match self.op(task) {
             Some(Op::Barrier(key, members)) => members.iter().any(|&other| match self.op(other) {
                 None => true,
@@ -129,24 +128,55 @@ impl Run<'_> {
         if blocked.iter().any(divergent) {
             return (Kind::BarrierDivergence, "all tasks of a group come to its barrier, or none does".into());
         }
-        let flags: BTreeSet<_> = waits().collect();
+        let flags: BTreeSet<_> = blocked.iter().filter_map(|&task| self.flag_of(task)).collect();
         if !flags.is_empty() && flags.iter().all(|flag| self.machine.misses_barrier(*flag).is_some()) {
             let help =
                 "every rank has to launch the kernel, with as many blocks, and each block has to come to the barrier";
             let is_one = flags.iter().all(|flag| self.written(*flag).iter().all(|written| written.by.is_none()));
             return (if is_one { Kind::NeverSignalled } else { Kind::Deadlock }, help.into());
         }
-        let is_silent = |flag: &Range| self.written(*flag).iter().all(|written| written.by.is_none());
-        // Who waits for what it has launched waits for these.
-        let others = blocked.iter().filter(|&&task| !matches!(self.op(task), Some(Op::Join(_)))).count();
-        if others == waits().count() && flags.len() == 1 && flags.iter().all(is_silent) {
-            return (Kind::NeverSignalled, "nobody is left who could signal it: the signal is missing".into());
+        self.never_signalled(blocked).unwrap_or_else(|| {
+            // Who waits for what it has launched waits for these.
+            let help = match blocked.iter().filter(|&&task| !matches!(self.op(task), Some(Op::Join(_)))).count() {
+                1 => {
+                    "nobody is left who could end it: a signal or a packet is missing, or it waits for more than has \
+                     come"
+                }
+                _ => "each waits for what another one does later, or a signal or a packet is missing",
+            };
+            (Kind::Deadlock, help.into())
+        })
+    }
+
+    /// That all tasks wait, in the end, for one flag or packet that nobody has ever sent.
+    fn never_signalled(&self, blocked: &[TaskId]) -> Option<(Kind, String)> {
+        let is_first = |task: &&TaskId| !matches!(self.op(**task), Some(Op::Join(_) | Op::Barrier(..)));
+        let (mut events, mut is_packet) = (BTreeSet::new(), false);
+        for &task in blocked.iter().filter(is_first) {
+            let event = self.event_of(task)?;
+            is_packet = self.machine.lines_of(self.op(task)?).is_some();
+            if self.machine.is_sent(event) || self.written(event).iter().any(|each| each.by.is_some()) {
+                return None;
+            }
+            events.insert(event);
         }
-        let help = match others {
-            1 => "nobody is left who could end it: a signal or a packet is missing, or it waits for more than has come",
-            _ => "each waits for what another one does later, or a signal or a packet is missing",
+        if events.len() != 1 {
+            return None;
+        }
+        let is_met = blocked.iter().any(|&task| matches!(self.op(task), Some(Op::Barrier(..))));
+        let help = match (is_packet, is_met) {
+            (false, false) => "nobody is left who could signal it: the signal is missing",
+            (true, false) => "nobody sends this packet, and nobody is left who could: the op that puts it is missing",
+            (false, true) => {
+                "nobody has signalled it, and all others wait for this wait: the signal is missing, or it comes only \
+                 after their barrier"
+            }
+            (true, true) => {
+                "nobody has sent this packet, and all others wait for this wait: the op that puts it is missing, or it \
+                 comes only after their barrier"
+            }
         };
-        (Kind::Deadlock, help.into())
+        Some((Kind::NeverSignalled, help.into()))
     }
 
     /// Whether the flag that a task waits for held once, and the task has not seen it.
@@ -167,6 +197,12 @@ impl Run<'_> {
             Op::Poll(ranges, _) if ranges.len() == 1 => ranges.first().copied(),
             _ => None,
         }
+    }
+
+    /// The flag that a task waits for, or the first line of a packet or of floats that has not come.
+    pub(crate) fn event_of(&self, task: TaskId) -> Option<Range> {
+        let missing = self.op(task).and_then(|op| self.machine.lines_of(op)).and_then(|lines| lines.first().copied());
+        missing.or_else(|| self.flag_of(task))
     }
 
     fn waiting(&self, task: TaskId) -> Option<(Strong, Until)> {

@@ -34,7 +34,7 @@ pub enum Kind {
     SetAgainstAdd,
     /// No task can go on.
     Deadlock,
-    /// No task can go on, and the flag of a wait was never signalled by anybody.
+    /// No task can go on, and the flag or the packet of a wait was never signalled or sent by anybody.
     NeverSignalled,
     /// No task can go on, and blocks that might do not fit on the device.
     TooManyBlocks,
@@ -136,7 +136,7 @@ impl Kind {
             Self::PassedBy => "A flag had the value that a wait waits for, and had passed it before the wait looked.",
             Self::SetAgainstAdd => "One task sets a flag that another one adds to, so that one of the two is lost.",
             Self::Deadlock => "No task can go on.",
-            Self::NeverSignalled => "No task can go on: nobody has signalled the flag.",
+            Self::NeverSignalled => "No task can go on: nobody has signalled the flag, or sent the packet.",
             Self::TooManyBlocks => "Blocks on the device wait for blocks that do not fit on it.",
             Self::BarrierDivergence => "Some tasks of a group are at a barrier that others do not reach.",
             Self::NeverWaited => "A flag is signalled, and nobody waits for it or reads it.",

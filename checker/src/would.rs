@@ -38,12 +38,15 @@ pub(crate) fn explain(program: &dyn Program, limits: Limits, found: &mut Found) 
     let run = replayed(program, limits, found);
     let tasks = run.machine.tasks().to_vec();
     let blocked: Vec<_> = (0..run.tasks()).filter(|&task| run.op(task).is_some()).collect();
-    let waiter = |&task: &TaskId| Some((task, run.flag_of(task)?, run.op(task)?.clone()));
+    let waiter = |&task: &TaskId| Some((task, run.event_of(task)?, run.op(task)?.clone()));
     let flags: Vec<Waiter> = blocked.iter().filter_map(waiter).collect();
     let is_wait = |task: TaskId| matches!(run.op(task), Some(Op::Wait(..)));
     let waits: Vec<_> = blocked.iter().copied().filter(|&task| is_wait(task)).collect();
+    let is_packet = |task: &TaskId| matches!(run.op(*task), Some(Op::WaitPacket(..) | Op::WaitFloats(..)));
+    // What a packet brings is not known, so nobody is let through a wait for one. Of one alone all else is known.
+    let packets: Vec<_> = blocked.iter().copied().filter(is_packet).collect();
     // Whether all others wait for these, so that nothing comes later but what comes after the waits.
-    let mut is_all = blocked.iter().all(|&task| match run.op(task) {
+    let mut is_all = blocked.iter().filter(|task| !packets.contains(task)).all(|&task| match run.op(task) {
         Some(Op::Barrier(_, members)) => members.iter().any(|&member| is_wait(member)),
         other => matches!(other, Some(Op::Wait(..) | Op::Join(_))),
     });
@@ -63,12 +66,16 @@ pub(crate) fn explain(program: &dyn Program, limits: Limits, found: &mut Found) 
     }
     for at in &mut found.finding.at {
         let signals = at.step.and_then(|step| would.get(&step.task));
-        signals.into_iter().flatten().take(MOST_NAMED).for_each(|signal| tell(at, signal, &tasks));
+        let is_packet = at.step.is_some_and(|step| packets.contains(&step.task));
+        signals.into_iter().flatten().take(MOST_NAMED).for_each(|signal| tell(at, signal, &tasks, is_packet));
+        if is_packet && is_all && packets.len() == 1 && !waits.is_empty() && signals.is_none_or(Vec::is_empty) {
+            at.what += "; nobody would send it, even if the other waits ended";
+        }
     }
     let next = |task: TaskId| would.get(&task)?.iter().find(|signal| signal.is_enough).map(|signal| signal.after);
     if let Some(cycle) = waits.iter().find_map(|&task| cycle(task, &next)) {
         found.finding.help = said(&cycle, &tasks);
-    } else if is_all && would.values().all(Vec::is_empty) && !waits.is_empty() {
+    } else if is_all && packets.is_empty() && would.values().all(Vec::is_empty) && !waits.is_empty() {
         let which = if waits.len() == 1 { "this wait" } else { "these waits, even if the others of them ended" };
         found.finding.help = format!("nobody would end {which}: a signal is missing, or goes to another flag");
     }
@@ -151,10 +158,11 @@ fn learns(op: &Op) -> bool {
     }
 }
 
-fn tell(at: &mut At, signal: &Would, tasks: &[Task]) {
+fn tell(at: &mut At, signal: &Would, tasks: &[Task], is_packet: bool) {
     let Would { by, site, after, .. } = signal;
     let when = if by == after { "its own wait".to_owned() } else { format!("the wait of {}", tasks[*after]) };
-    let _ = write!(at.what, "; {} signals it at {site}, after {when}", tasks[*by]);
+    let verb = if is_packet { "sends" } else { "signals" };
+    let _ = write!(at.what, "; {} {verb} it at {site}, after {when}", tasks[*by]);
 }
 
 /// The tasks that wait for each other from this one on, if the last of them waits for it.

@@ -310,3 +310,37 @@ fn a_signal_that_a_line_of_floats_is_clear_is_named_where_it_is_too_weak() {
     assert_eq!(help, "what announces the clearing has to release at scope sys");
     assert!(floats(Order::Release).0.is_empty());
 }
+
+#[test]
+fn a_packet_that_nobody_sends_is_one_that_is_never_signalled() {
+    let waits = |epoch| vec![("waits", Op::WaitPacket(vec![LINES[0]], epoch))];
+    let (kind, _, help) = only(vec![vec![], waits(1)]);
+    assert_eq!(kind, Kind::NeverSignalled);
+    assert_eq!(help, "nobody sends this packet, and nobody is left who could: the op that puts it is missing");
+    // Floats, too; a line that is cleared has none.
+    let clear = Op::PutFloats(vec![LINES[1]], vec![[u64::MAX; 2]]);
+    let (kind, ..) = only(vec![vec![], vec![("clears", clear), ("waits", Op::WaitFloats(vec![LINES[1]], 32))]]);
+    assert_eq!(kind, Kind::NeverSignalled);
+    // Another packet has come.
+    let (kind, ..) = only(vec![vec![("puts", Op::PutPacket(vec![LINES[0]], vec![7], 1))], waits(2)]);
+    assert_eq!(kind, Kind::Deadlock);
+    // All others wait for a flag, and would not send it then either; or one of them would.
+    let lets_through = |ops: Ops| {
+        let report = check(&program(vec![ops, waits(1)]), &Schedules::InTurn, Limits::default());
+        let finding = &report.found[0].finding;
+        assert_eq!((report.found.len(), finding.kind), (1, Kind::Deadlock), "{report}");
+        finding.at.iter().find(|at| &*at.site == "waits").unwrap().what.clone()
+    };
+    let flag = || vec![("flag", wait(FLAG, 1, Order::Acquire, Scope::Sys))];
+    let what = lets_through(flag());
+    assert!(
+        what.ends_with("nobody has put a packet there; nobody would send it, even if the other waits ended"),
+        "{what}"
+    );
+    let put = vec![("puts", Op::PutPacket(vec![LINES[0]], vec![7], 1))];
+    let what = lets_through([flag(), put].concat());
+    assert!(
+        what.ends_with("nobody has put a packet there; rank 0 block 0 sends it at puts, after its own wait"),
+        "{what}"
+    );
+}

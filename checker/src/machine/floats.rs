@@ -33,6 +33,11 @@ impl Machine {
         self.floats.get(&line).map(|line| (line.by, &line.site, &line.seen))
     }
 
+    /// Whether a line holds floats, and is not cleared.
+    pub(super) fn floats_are_put(&self, line: Range) -> bool {
+        self.floats.get(&line).is_some_and(|line| !line.is_clear)
+    }
+
     /// The lines of which this holds: who has received them, and what their sender had seen.
     pub(super) fn floats_for<'m>(
         &'m self,

@@ -51,6 +51,27 @@ impl Machine {
         format!("the packet of epoch {epoch} at {first}, {seen}{}", and_more(missing.len()))
     }
 
+    /// The lines of a packet, or of floats, that have not come and that an op waits or looks for.
+    pub(crate) fn lines_of(&self, op: &Op) -> Option<Vec<Range>> {
+        let of = |lines: &[Range], is_there: &dyn Fn(Range) -> bool| {
+            Some(lines.iter().copied().filter(|&line| !is_there(line)).collect())
+        };
+        match op {
+            Op::WaitPacket(lines, epoch) | Op::TryPacket(lines, epoch) => {
+                of(lines, &|line| self.epoch_of(line) == *epoch)
+            }
+            Op::WaitFloats(lines, bits) | Op::TryFloats(lines, bits) => {
+                of(lines, &|line| self.floats_have_come(&[line], *bits))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether anybody has put a packet, or floats, into a line.
+    pub(crate) fn is_sent(&self, line: Range) -> bool {
+        self.lines.contains_key(&line) || self.floats_are_put(line)
+    }
+
     /// Who has written a line that no packet was put into.
     fn no_packet(&self, line: Range) -> String {
         if let Some((by, site, _)) = self.floats_at(line) {

@@ -2,6 +2,7 @@
 
 // RUN: not symm-check %s --entry as_signal | FileCheck %s --check-prefix=SIGNAL
 // RUN: not symm-check %s --entry as_credit | FileCheck %s --check-prefix=CREDIT
+// RUN: not symm-check %s --entry relaxed_credit --as-written | FileCheck %s --check-prefix=RELAXED
 // RUN: symm-check %s --entry in_order --exhaustive | FileCheck %s --check-prefix=ORDER
 // RUN: not symm-check %s --entry waited_for | FileCheck %s --check-prefix=WAITED
 // RUN: not symm-check %s --entry waited_for_more | FileCheck %s --check-prefix=MORE
@@ -54,6 +55,31 @@ module attributes {gpu.container_module} {
       } else {
         %got = symm.wait_packet %ctx, %slots[%c0], %one : !words -> i32
         symm.remote_store %ctx, %data[%c0], %one, %zero : !words, i32
+      }
+      gpu.return
+    }
+
+    // A signal says that the packet has been received, and does not release.
+    // RELAXED: error: packet-overwritten (P1)
+    // RELAXED: note: rank 1 block 0 thread 0: announces the receipt
+    // RELAXED-NEXT: symm.signal set
+    // RELAXED: note: rank 0 block 0 thread 0: sees it before the line is used again
+    // RELAXED-NEXT: symm.wait
+    // RELAXED: help: what announces the receipt has to release at scope sys
+    gpu.func @relaxed_credit(%ctx: !symm.ctx, %slots: !words, %data: !words) kernel {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %two = arith.constant 2 : i32
+      %me = symm.rank %ctx
+      %is_first = arith.cmpi eq, %me, %zero : i32
+      scf.if %is_first {
+        symm.put_packet %ctx, %slots[%c0], %one, %one, %one : !words, i32
+        symm.wait %ctx, %data[%c0] ge %one : !words, i32
+        symm.put_packet %ctx, %slots[%c0], %two, %two, %one : !words, i32
+      } else {
+        %got = symm.wait_packet %ctx, %slots[%c0], %one : !words -> i32
+        symm.signal set %ctx, %data[%c0], %one, %zero sem relaxed : !words, i32
       }
       gpu.return
     }
@@ -123,7 +149,7 @@ module attributes {gpu.container_module} {
     }
 
     // A signal to the epoch is no packet.
-    // NONE: error: deadlock
+    // NONE: error: never-signalled
     // NONE: sees epoch 0; nobody has put a packet there, and what rank 0 block 0 thread 0 ({{.*}}) has written is none:
     // NONE-SAME: put_packet sends one (rule P1)
     gpu.func @signalled(%ctx: !symm.ctx, %slots: !words, %data: !words) kernel {
@@ -143,7 +169,7 @@ module attributes {gpu.container_module} {
       gpu.return
     }
 
-    // FLOATS: error: deadlock
+    // FLOATS: error: never-signalled
     // FLOATS: nobody has put a packet there, but rank 0 block 0 thread 0 ({{.*}}) has put or cleared floats, which wait_floats
     gpu.func @of_floats(%ctx: !symm.ctx, %slots: !words, %data: !words) kernel {
       %c0 = arith.constant 0 : index
@@ -192,6 +218,15 @@ module attributes {gpu.container_module} {
     %slots = symm.alloc %ctx : !words
     %data = symm.alloc %ctx : !words
     gpu.launch_func @kernels::@as_credit blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+      args(%ctx : !symm.ctx, %slots : !words, %data : !words)
+    return
+  }
+
+  func.func @relaxed_credit(%ctx: !symm.ctx) {
+    %c1 = arith.constant 1 : index
+    %slots = symm.alloc %ctx : !words
+    %data = symm.alloc %ctx : !words
+    gpu.launch_func @kernels::@relaxed_credit blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
       args(%ctx : !symm.ctx, %slots : !words, %data : !words)
     return
   }
