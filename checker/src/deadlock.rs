@@ -13,8 +13,10 @@ impl Run<'_> {
         // A host that waits for its kernel says nothing of its own.
         let launched = |task: &&TaskId| matches!(self.op(**task), Some(Op::Join(_)));
         let is_all = blocked.iter().all(|task| launched(&task));
-        let at: Vec<_> =
-            blocked.iter().filter(|task| is_all || !launched(task)).filter_map(|&task| self.blocked_at(task)).collect();
+        let mut tasks: Vec<_> = blocked.iter().filter(|task| is_all || !launched(task)).copied().collect();
+        // Who is at a barrier waits for the others.
+        tasks.sort_by_key(|&task| matches!(self.op(task), Some(Op::Barrier(..))));
+        let at: Vec<_> = tasks.into_iter().filter_map(|task| self.blocked_at(task)).collect();
         let (kind, help) = self.kind_of_deadlock(blocked);
         self.machine.find(kind, at, help);
     }
@@ -36,12 +38,7 @@ impl Run<'_> {
         let what = match op {
             _ if !self.fits(task) => "its block waits for a place on the device".into(),
             Op::Wait(strong, until) => self.wait_in_vain(*strong, *until),
-            Op::Barrier(_, members) => {
-                let is_missing = |&&other: &&TaskId| !matches!(self.op(other), Some(Op::Barrier(..)));
-                let missing: Vec<_> =
-                    members.iter().filter(is_missing).map(|&other| self.machine.tasks()[other].to_string()).collect();
-                format!("is at a barrier to which these do not come: {}", missing.join(", "))
-            }
+            Op::Barrier(key, members) => self.at_barrier(*key, members),
             Op::Join(_) => "waits until what it has launched ends".into(),
             Op::WaitPacket(lines, epoch) => format!("waits for {}", self.machine.missing_packet(lines, *epoch)),
             Op::WaitFloats(lines, bits) => format!("waits for {}", self.machine.missing_floats(lines, *bits)),
@@ -49,6 +46,25 @@ impl Run<'_> {
             _ => "is blocked".into(),
         };
         Some(self.machine.at(task, site, what))
+    }
+
+    fn at_barrier(&self, key: u64, members: &[TaskId]) -> String {
+        let is_missing = |&&other: &&TaskId| !matches!(self.op(other), Some(Op::Barrier(..)));
+        let missing = members.iter().filter(is_missing);
+        let tasks = self.machine.tasks();
+        if !members.iter().all(|&member| tasks[member].is_host()) {
+            let missing: Vec<_> = missing.map(|&other| tasks[other].to_string()).collect();
+            return format!("is at a barrier to which these do not come: {}", missing.join(", "));
+        }
+        let why = |other: TaskId| match self.op(other) {
+            None => "it has ended",
+            Some(Op::Join(_)) => "it waits for its kernel",
+            Some(_) => "it is elsewhere",
+        };
+        let say = |&other: &TaskId| format!("the host of rank {} does not come: {}", tasks[other].rank, why(other));
+        let missing: Vec<_> = missing.map(say).collect();
+        let nth = 1 + self.machine.met(key);
+        format!("is at a barrier of all hosts (number {nth} of its kind), to which {}", missing.join(", "))
     }
 
     fn wait_in_vain(&self, strong: Strong, until: Until) -> String {
@@ -126,7 +142,14 @@ impl Run<'_> {
             return (Kind::PassedBy, help.into());
         }
         if blocked.iter().any(divergent) {
-            return (Kind::BarrierDivergence, "all tasks of a group come to its barrier, or none does".into());
+            let is_of_hosts =
+                blocked.iter().filter(|task| divergent(task)).all(|&task| self.machine.tasks()[task].is_host());
+            let help = if is_of_hosts {
+                "every rank's host has to come to it, as often as the others"
+            } else {
+                "all tasks of a group come to its barrier, or none does"
+            };
+            return (Kind::BarrierDivergence, help.into());
         }
         let flags: BTreeSet<_> = blocked.iter().filter_map(|&task| self.flag_of(task)).collect();
         if !flags.is_empty() && flags.iter().all(|flag| self.machine.misses_barrier(*flag).is_some()) {

@@ -63,7 +63,8 @@ pub struct Machine {
     strong: Filter,
     lines: HashMap<Range, Line>,
     floats: HashMap<Range, FloatLine>,
-    barriers: HashMap<u64, Vec<TaskId>>,
+    /// Of each barrier how often its tasks have met, and who is there.
+    barriers: HashMap<u64, (usize, Vec<TaskId>)>,
     pub(crate) raced: Vec<Raced>,
     pub(crate) misses: Vec<Miss>,
     pub(crate) waited: Vec<Waited>,

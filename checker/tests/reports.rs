@@ -344,3 +344,45 @@ fn a_packet_that_nobody_sends_is_one_that_is_never_signalled() {
         "{what}"
     );
 }
+
+/// Hosts that meet; each waits for its flag first, if it is to.
+fn hosts(met: [usize; 2], waits: bool) -> Report {
+    let members: Arc<[usize]> = [0, 1].into();
+    let tasks = (0..2).zip(met).map(|(rank, met)| {
+        let mut ops: Vec<(Site, Op)> =
+            vec![("allocates".into(), Op::Alloc(Range { heap: 1, start: 0, bytes: 1024 }, true))];
+        ops.extend((0..met).map(|_| ("meets".into(), Op::Barrier(7, members.clone()))));
+        if waits && rank == 1 {
+            ops.insert(2, ("launches".into(), Op::Launch([2].into())));
+            ops.insert(3, ("joins".into(), Op::Join([2].into())));
+        }
+        (Task::host(rank), ops)
+    });
+    let kernel = (Task::block(1, 0), vec![("waits".into(), wait(FLAG, 1, Order::Acquire, Scope::Sys))]);
+    let tasks: Vec<_> = tasks.chain(waits.then_some(kernel)).collect();
+    check(&Lines::new(tasks), &Schedules::InTurn, Limits::default())
+}
+
+#[test]
+fn a_barrier_that_a_host_leaves_out_says_which_and_whose() {
+    let report = hosts([2, 1], false);
+    let [found] = &report.found[..] else { panic!("{report}") };
+    assert_eq!(found.finding.kind, Kind::BarrierDivergence);
+    let what = found.finding.at[0].what.as_str();
+    assert_eq!(
+        what,
+        "is at a barrier of all hosts (number 2 of its kind), to which the host of rank 1 does not come: it has ended"
+    );
+    assert_eq!(found.finding.help, "every rank's host has to come to it, as often as the others");
+}
+
+#[test]
+fn a_deadlock_begins_with_the_wait_that_others_wait_for() {
+    let report = hosts([2, 2], true);
+    let [found] = &report.found[..] else { panic!("{report}") };
+    let finding = &found.finding;
+    assert_eq!(finding.kind, Kind::NeverSignalled, "{report}");
+    assert_eq!(finding.at.iter().map(|at| &*at.site).collect::<Vec<_>>(), ["waits", "meets"]);
+    assert!(finding.at[1].what.ends_with("the host of rank 1 does not come: it waits for its kernel"), "{report}");
+    assert!(finding.help.starts_with("nobody has signalled it, and all others wait for this wait"), "{report}");
+}

@@ -307,7 +307,7 @@ def test_a_report_that_cannot_be_written(tmp_path):
 
 @pytest.mark.parametrize(
     "file",
-    ["uses.py", "expected.py", "polls.py", "looks.py", "teams.py", "packets.py", "gpus.py"],
+    ["uses.py", "expected.py", "polls.py", "looks.py", "teams.py", "packets.py", "gpus.py", "hosts.py"],
 )
 def test_as_a_function_of_a_test(tmp_path, file):
     done = python("-m", "pytest", "-q", "-p", "no:cacheprovider", HERE / "checked" / file, "--rootdir", tmp_path)

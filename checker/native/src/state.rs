@@ -14,8 +14,9 @@ use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
 use symm_checker::op::{COPIES, OWN, Op, Range, SHARED, Site};
 use symm_checker::task::TaskId;
 
-/// The number of the hosts' barrier; those of groups are numbers of tasks.
+/// The numbers of the hosts' barrier, and of the one at their start; those of groups are numbers of tasks.
 const HOSTS: u64 = COPIES - 1;
+const START: u64 = COPIES - 2;
 
 /// Bytes of addresses for what a rank has besides its heap, and how they are aligned at least.
 const OWN_BYTES: u64 = HEAP / MAX_RANKS as u64;
@@ -118,7 +119,16 @@ impl State {
 
     /// All hosts meet.
     pub fn meeting_of_hosts(&self) -> Op {
-        Op::Barrier(HOSTS, (0..self.ranks as TaskId).collect::<Vec<_>>().into())
+        self.all_hosts(HOSTS)
+    }
+
+    /// The same before the first op of any.
+    pub fn meeting_at_start(&self) -> Op {
+        self.all_hosts(START)
+    }
+
+    fn all_hosts(&self, key: u64) -> Op {
+        Op::Barrier(key, (0..self.ranks as TaskId).collect::<Vec<_>>().into())
     }
 
     /// Notes a rank's next collective call; the other call, its rank and its place, where that is another one.

@@ -172,7 +172,7 @@ impl Context {
     fn begin(&self) {
         let site: Site = "start".into();
         self.ask_at(Op::Alloc(state::barriers(self.rank), true), site.clone());
-        self.ask_at(self.state.meeting_of_hosts(), site);
+        self.ask_at(self.state.meeting_at_start(), site);
     }
 
     /// A loop goes round once more, or a function is called.

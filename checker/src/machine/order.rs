@@ -42,9 +42,10 @@ impl Machine {
         self.tick(task);
         self.states[task].before_put = before_put;
         self.states[task].barrier = Some(Arrival::Waits);
-        let here = self.barriers.entry(key).or_default();
+        let (met, here) = self.barriers.entry(key).or_default();
         here.push(task);
         if here.len() == members.len() {
+            *met += 1;
             here.clear();
             let (mut known, mut all) = (Knowledge::default(), Clock::default());
             for &member in members {
@@ -66,6 +67,11 @@ impl Machine {
             }
         }
         None
+    }
+
+    /// How often the tasks of a barrier have met.
+    pub(crate) fn met(&self, key: u64) -> usize {
+        self.barriers.get(&key).map_or(0, |(met, _)| *met)
     }
 
     /// What the launcher has done comes before what it launches.

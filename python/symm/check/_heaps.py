@@ -15,6 +15,8 @@ ALIGN = 256
 NO_RESERVE = 0x4000
 # Added to the number of a run, the checker's number of its barriers on devices.
 DEVICE = 1 << 32
+# What reports call the kernel in which a team's hosts meet.
+TEAM_BARRIER = "the team's barrier"
 
 
 class Heaps:
@@ -82,7 +84,7 @@ class Runs(list):
         return Rank(run, task)
 
     def meets(self, rank, me, bases):
-        """Notes whose flags are where a program of a rank comes to the barrier of a team."""
+        """Notes whose flags are where a team's rank comes to its barrier, in a kernel or in one that its host calls."""
         for run in self:
             heaps = [range(base, base + run.size) for base in run.bases]
             place = run.heap(rank), bases[me] - run.bases[rank]

@@ -100,6 +100,8 @@ def launch(executor, *args, **kwargs):
     for value in (*args, *kwargs.values()):
         if isinstance(rank := getattr(value, "_rank", None), _heaps.Rank):
             rank.check()
+            if hasattr(value, "members"):
+                task.execution.runs.meets(task.rank, value.get_rank(), value.bases)
     names = inspect.getfullargspec(fn)
     kwargs = {name: value for name, value in kwargs.items() if name in (*names.args, *names.kwonlyargs)}
     hosts, host_kwargs = executor._init_args_hst(args, kwargs)
@@ -117,8 +119,11 @@ def launch(executor, *args, **kwargs):
     numbers = [(x, y, z) for z in range(depth) for y in range(height) for x in range(width)]
     run = task.execution
     first, place = run.launch(task.rank, len(numbers)), task.place()
+    # The package's own, not a kernel of the user's that is called so.
+    is_own = (fn.__module__, fn.__name__) == ("symm._host_kernels", "team_barrier")
+    name = _heaps.TEAM_BARRIER if is_own else fn.__name__
     for task_number, number in enumerate(numbers, first):
-        run.waiting[task_number] = task.rank, fn.__name__, _body(fn, converted), (number, grid), place
+        run.waiting[task_number] = task.rank, name, _body(fn, converted), (number, grid), place
     task.regions += _heaps.private(task, _tensors(task, given))
     task.ask(("launch", first, len(numbers)), ("join", first, len(numbers)))
     executor._restore_args_dev(args, hosts, kwargs, host_kwargs)

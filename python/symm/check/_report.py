@@ -11,12 +11,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .._symm import BARRIERS, PRIVATE_HEAPS, RESERVED_BYTES
+from ._heaps import TEAM_BARRIER
 
 # How the checker says a place in memory, and a task.
 MEMORY = re.compile(r"(0x[0-9a-f]+) of rank (\d+)'s heap")
 TEAM = re.compile(r"element (\d+) of (World\.team .*)")
 # How it says a wait at the barrier of a team, once the flag is named.
 AT_BARRIER = re.compile(r"waits for the flag of (.*?) at (barrier \d+ of .*) of rank \d+ >= \d+, sees \d+; .*")
+# The same at the barrier of a team that its hosts call.
+AT_TEAM = re.compile(r"waits for the flag of (the team's .*?) in (World\.team .*) of rank \d+ >= \d+, sees \d+; .*")
+EACH_CALLS = "every rank of the team has to call its barrier, as often as the others"
 EACH_COMES = (
     "every rank of the team has to launch the kernel, with as many programs, and each program has to come to the "
     "team's barrier as often"
@@ -152,6 +156,7 @@ class Report:
         for place in finding.places:
             where = _where(place)
             who = "host" if place.program is None else f"program {place.program} of {place.kernel}"
+            who = place.kernel if place.kernel == TEAM_BARRIER else who
             what = place.what.replace(f"{os.getcwd()}/", "")
             lines.append(f"{where}: rank {place.rank}, {who}: {what}")
             if where != last:
@@ -212,7 +217,10 @@ def _finding(said, program):
     places = tuple(_place(place, program) for place in said.pop("places"))
     help = said["help"].replace("symm.barrier_all", "world.barrier()")
     said["help"] = help.replace("(symm.barrier)", "(barrier of symm.triton)")
-    if places and all(place.what.startswith("is at barrier ") for place in places):
+    firsts = [place.what for place in places if place.program is not None]
+    if firsts and all(what.startswith("is at the barrier of ") for what in firsts):
+        said["help"] = EACH_CALLS
+    elif firsts and all(what.startswith("is at barrier ") for what in firsts):
         said["help"] = EACH_COMES
     return Finding(places=places, **said)
 
@@ -221,6 +229,8 @@ def _place(said, program):
     site = f"{said['file']}:{said['line']}:{said['column']}"
     kernel = None if said["block"] is None else " or ".join(program.sites.kernels.get(site, [])) or None
     what = AT_BARRIER.sub(r"is at \2, to which \1 does not come", named(said["what"], program))
+    if kernel == TEAM_BARRIER:
+        what = AT_TEAM.sub(r"is at the barrier of \2, to which \1 does not come", what)
     if callers := list(program.sites.callers.get((site, said["rank"]), ())):
         what += f" (called at {', '.join(callers[:MOST_CALLERS])}{', …' if len(callers) > MOST_CALLERS else ''})"
     return Place(said["rank"], said["block"], kernel, said["file"], said["line"], said["column"], what)
@@ -255,9 +265,12 @@ def _team_flag(found, program, heap, start):
     """
     number, team = int(found[1]), found[2]
     if number >= RESERVED_BYTES // 8:
+        if number == RESERVED_BYTES // 8:
+            return f"the count of the barriers in {team}"
+        members = program.heaps.members.get((heap, start - 8 * number), ())
         number -= RESERVED_BYTES // 8 + 1
-        flag = f"flag of the team's rank {number}" if number >= 0 else "count of the barriers"
-        return f"the {flag} in {team}"
+        rank = f" (rank {members[number]})" if number < len(members) else ""
+        return f"the flag of the team's rank {number}{rank} in {team}"
     members = program.heaps.members.get((heap, start - 8 * number), (0,))
     program, word = divmod(number, len(members) + 1)
     if word == 0:

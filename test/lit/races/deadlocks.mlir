@@ -7,6 +7,8 @@
 // RUN: not symm-check %s --entry itself | FileCheck %s --check-prefix=ITSELF
 // RUN: not symm-check %s --entry reads | FileCheck %s --check-prefix=READS
 // RUN: not symm-check %s --entry two | FileCheck %s --check-prefix=TWO
+// RUN: not symm-check %s --entry left_out | FileCheck %s --check-prefix=LEFT-OUT
+// RUN: not symm-check %s --entry behind | FileCheck %s --check-prefix=BEHIND
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -180,6 +182,41 @@ module attributes {gpu.container_module} {
     %flags = symm.alloc %ctx : memref<4xi32>
     gpu.launch_func @kernels::@two blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
       args(%ctx : !symm.ctx, %flags : memref<4xi32>, %peer : i32)
+    return
+  }
+
+  // LEFT-OUT: deadlocks.mlir:[[#@LINE+10]]:7: error: barrier-divergence (O3)
+  // LEFT-OUT: rank 0 host: is at a barrier of all hosts (number 2 of its kind), to which the host of rank 1 does not
+  // LEFT-OUT-SAME: come: it has ended
+  // LEFT-OUT: help: every rank's host has to come to it, as often as the others
+  func.func @left_out(%ctx: !symm.ctx) {
+    %zero = arith.constant 0 : i32
+    %me = symm.rank %ctx
+    %is_first = arith.cmpi eq, %me, %zero : i32
+    symm.barrier_all %ctx
+    scf.if %is_first {
+      symm.barrier_all %ctx
+    }
+    return
+  }
+
+  // The wait comes first, whatever the ranks' numbers: the host of rank 0 is at a barrier because of it.
+  // BEHIND: error: never-signalled
+  // BEHIND-NEXT: note: rank 1 block 0 thread 0: waits for
+  // BEHIND: rank 0 host: is at a barrier of all hosts (number 2 of its kind), to which the host of rank 1 does not come:
+  // BEHIND-SAME: it waits for its kernel
+  func.func @behind(%ctx: !symm.ctx) {
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %me = symm.rank %ctx
+    %is_last = arith.cmpi eq, %me, %one : i32
+    %flags = symm.alloc %ctx : memref<4xi32>
+    scf.if %is_last {
+      gpu.launch_func @kernels::@cycle blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%ctx : !symm.ctx, %flags : memref<4xi32>, %zero : i32)
+    }
+    symm.barrier_all %ctx
     return
   }
 }

@@ -169,7 +169,8 @@ def test_a_barrier_of_a_team_is_where_the_host_calls_it():
         small(uneven)
     [place] = caught.report.findings[0].places
     assert place.line == line_of("team.barrier()") and place.column == 13
-    assert place.what.startswith("waits for the flag of the team's rank 1 in World.team (made at "), place.what
+    assert place.what.startswith("is at the barrier of World.team (made at "), place.what
+    assert place.what.endswith("to which the team's rank 1 (rank 1) does not come"), place.what
 
 
 def test_a_kernel_of_the_package_is_told_by_its_call(monkeypatch):
