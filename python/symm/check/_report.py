@@ -21,6 +21,12 @@ AT_BARRIER = re.compile(r"waits for the flag of (.*?) at (barrier \d+ of .*) of 
 # The same at the barrier of a team that its hosts call.
 AT_TEAM = re.compile(r"waits for the flag of (the team's .*?) in (World\.team .*) of rank \d+ >= \d+, sees \d+; .*")
 EACH_CALLS = "every rank of the team has to call its barrier, as often as the others"
+# What else orders two launches: as the checker says it, which knows hosts' barriers alone, and here.
+LAUNCHES = "they are of two launches, and a barrier of all hosts (symm.barrier_all) between these orders them, too"
+LAUNCHES_HERE = (
+    "they are of two launches: world.barrier() or world.device_barrier() between these orders them, too, and so does "
+    "world.signal after the one that is to come first, with world.wait before the other one"
+)
 EACH_COMES = (
     "every rank of the team has to launch the kernel, with as many programs, and each program has to come to the "
     "team's barrier as often"
@@ -215,7 +221,7 @@ def _where(place):
 
 def _finding(said, program):
     places = tuple(_place(place, program) for place in said.pop("places"))
-    help = said["help"].replace("symm.barrier_all", "world.barrier()")
+    help = said["help"].replace(LAUNCHES, LAUNCHES_HERE).replace("symm.barrier_all", "world.barrier()")
     said["help"] = help.replace("(symm.barrier)", "(barrier of symm.triton)")
     firsts = [place.what for place in places if place.program is not None]
     if firsts and all(what.startswith("is at the barrier of ") for what in firsts):

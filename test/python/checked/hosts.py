@@ -83,3 +83,34 @@ def test_the_barrier_of_a_team_has_its_name_and_ranks(ranks, number):
     assert [(place.rank, place.program) for place in others] == [(0, None), (2, None)], text
     assert finding.help == "every rank of the team has to call its barrier, as often as the others", text
     assert "team_barrier" not in text, text
+
+
+@triton.jit
+def writes(world, box):
+    if st.rank(world) == 0:
+        st.store(world, box, 1, 1)
+
+
+@triton.jit
+def reads(world, box, out):
+    if st.rank(world) == 1:
+        tl.store(out, tl.load(box))
+
+
+@pytest.mark.parametrize("way", ["nothing", "barrier", "device_barrier", "signal"])
+def test_what_orders_two_launches_is_named_and_does_it(way):
+    def program(world):
+        box, out, flag = (world.zeros(size, dtype=torch.int32) for size in (16, 16, 1))
+        world.barrier()
+        writes[(1,)](world, box)
+        if way in ("barrier", "device_barrier"):
+            getattr(world, way)()
+        if way == "signal":
+            world.signal(flag, 1, 1) if world.get_rank() == 0 else world.wait(flag, 1)
+        reads[(1,)](world, box, out)
+
+    report = symm.check.run(program, heap_size=1 << 24, schedules=5)
+    assert report.is_clean == (way != "nothing"), report
+    said = "they are of two launches: world.barrier() or world.device_barrier() between these orders them, too, and so "
+    said += "does world.signal after the one that is to come first, with world.wait before the other one"
+    assert all(finding.help.endswith(said) for finding in report.findings), report
