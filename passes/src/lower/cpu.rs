@@ -21,7 +21,8 @@
 //! for each thread, and signals, waits and barriers become calls of `symm_chk_…` (abi/src/check.rs). In a module with
 //! an engine each access to a peer branches: for a far peer it calls `symm_rt_far_…` (N2).
 //!
-//! Limits (S1): no tensors of pointers, no shuffles, no `gpu.dynamic_shared_memory`, no asynchronous launches.
+//! Limits (S1): no tensors of pointers, no shuffles, no `gpu.dynamic_shared_memory`, no asynchronous launches, no ops of
+//! `nvvm` and `rocdl`.
 
 mod check;
 mod data;
@@ -129,6 +130,9 @@ fn refuse_reserved_names<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), R
     Ok(())
 }
 
+/// Dialects of instructions that only GPUs have. LLVM would crash on them.
+const OF_GPUS: [&str; 2] = ["nvvm.", "rocdl."];
+
 /// Refuses what this target has no form for (S1), before anything is changed.
 fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
     let mut outcome = Ok(());
@@ -138,6 +142,10 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
         if calls_runtime(operation, has_engine) && function.is_some() && !sees_runtime(operation, root) {
             let complaint = "S1: calls the runtime, which is not visible in a nested module or an unknown op";
             outcome = Err(error(operation, complaint));
+            continue;
+        }
+        if OF_GPUS.iter().any(|dialect| name(operation).starts_with(dialect)) {
+            outcome = Err(error(operation, "S1: is an instruction of a GPU, which a CPU does not have"));
             continue;
         }
         let Some(op) = SymmOp::cast(operation) else { continue };

@@ -23,6 +23,18 @@ gpu.module @m {
 
 // -----
 
+gpu.module @m {
+  gpu.func @instructions(%mask: i32) kernel {
+    // expected-error @below {{'nvvm.bar.warp.sync' op S1: is an instruction of a GPU, which a CPU does not have}}
+    nvvm.bar.warp.sync %mask : i32
+    // expected-error @below {{'rocdl.s.barrier' op S1: is an instruction of a GPU, which a CPU does not have}}
+    rocdl.s.barrier
+    gpu.return
+  }
+}
+
+// -----
+
 func.func @triton(%ctx: !symm.ctx, %p: !tt.ptr<f32>, %many: tensor<8x!tt.ptr<f32>>, %r: i32, %n: index) {
   // expected-error @below {{'symm.remote_load' op S1: the CPU has no Triton pointers}}
   %0 = symm.remote_load %ctx, %p, %r : !tt.ptr<f32> -> f32
