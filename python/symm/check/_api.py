@@ -160,7 +160,8 @@ class Caught:
     """What `raises` has found, when its block is over: `report`, which is also its text."""
 
     def __init__(self, wanted: str):
-        self._wanted, self._report = wanted, None
+        self._wanted = wanted
+        self._report: Report | None = None
 
     @property
     def report(self) -> Report:
