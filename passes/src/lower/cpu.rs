@@ -21,8 +21,8 @@
 //! for each thread, and signals, waits and barriers become calls of `symm_chk_…` (abi/src/check.rs). In a module with
 //! an engine each access to a peer branches: for a far peer it calls `symm_rt_far_…` (N2).
 //!
-//! Limits (S1): no tensors of pointers, no shuffles, no `gpu.dynamic_shared_memory`, no asynchronous launches, no ops of
-//! `nvvm` and `rocdl`.
+//! Limits (S1): no tensors of pointers, no shuffles, no `gpu.dynamic_shared_memory`, no asynchronous launches, no ops
+//! of `nvvm` and `rocdl`.
 
 mod check;
 mod data;

@@ -203,8 +203,8 @@ module attributes {gpu.container_module} {
   // The wait comes first, whatever the ranks' numbers: the host of rank 0 is at a barrier because of it.
   // BEHIND: error: never-signalled
   // BEHIND-NEXT: note: rank 1 block 0 thread 0: waits for
-  // BEHIND: rank 0 host: is at a barrier of all hosts (number 2 of its kind), to which the host of rank 1 does not come:
-  // BEHIND-SAME: it waits for its kernel
+  // BEHIND: rank 0 host: is at a barrier of all hosts (number 2 of its kind), to which the host of rank 1 does not
+  // BEHIND-SAME: come: it waits for its kernel
   func.func @behind(%ctx: !symm.ctx) {
     %c1 = arith.constant 1 : index
     %zero = arith.constant 0 : i32

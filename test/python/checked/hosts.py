@@ -25,7 +25,8 @@ def test_a_barrier_that_a_host_leaves_out():
     finding, text = only(uneven)
     assert finding.kind == "barrier-divergence"
     [place] = finding.places
-    said = "is at a barrier of all hosts (number 2 of its kind), to which the host of rank 1 does not come: it has ended"
+    said = "is at a barrier of all hosts (number 2 of its kind), to which the host of rank 1 does not come: "
+    said += "it has ended"
     assert (place.rank, place.program, place.what) == (0, None, said), text
     assert "help: every rank's host has to come to it, as often as the others" in text, text
 
