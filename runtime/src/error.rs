@@ -104,7 +104,7 @@ pub enum Error {
     /// Not every rank came to the bootstrap.
     #[error(
         "{} did not join within {deadline:?}: check that it runs, and that all ranks share MASTER_PORT and run id, \
-         in containers the network namespace, and the engine between nodes",
+         in containers the network namespace, and the engine between nodes, or give a longer timeout",
         Ranks(ranks)
     )]
     RanksAbsent {

@@ -336,3 +336,4 @@ def test_absent_rank_is_named():
     [(output, status)] = outputs(start("wrong.py", 2, only=[0], TIMEOUT="3"))
     assert status == 1
     assert "BootstrapError: rank 1 did not join within 3s" in output, output
+    assert output.rstrip().endswith("or give a longer timeout"), output

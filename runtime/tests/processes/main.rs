@@ -178,7 +178,11 @@ fn a_missing_rank_is_named() {
     assert!(found.iter().all(|(ok, text)| !ok && text.contains("rank 2 did not join within 3s")), "{found:?}");
     let alone = vec![rank(1, 2, "nobody", "short").spawn().unwrap()];
     let said = &outputs(alone, SOON)[0].1;
-    assert!(said.contains("rank 0 did not join within 3s") && said.contains("and the engine between nodes"), "{said}");
+    assert!(
+        said.contains("rank 0 did not join within 3s")
+            && said.ends_with("engine between nodes, or give a longer timeout"),
+        "{said}"
+    );
 }
 
 /// Rank 2 never comes: the others would wait for it.
