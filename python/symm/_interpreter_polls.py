@@ -56,7 +56,7 @@ def until(look, words, located, waited):
             found, over = look()
             if not over:
                 watch.looked()
-    _interpreter_trace.waited("wait_any" if waited.any else "wait_all", found.handle, begin)
+    _interpreter_trace.waited(waited, found.handle, begin)
     return found
 
 

@@ -95,12 +95,14 @@ class Recorder:
 
         return wrapper
 
-    def waited(self, name, found, begin):
-        """A wait for several flags is over: what it has found in each."""
+    def waited(self, waited, found, begin):
+        """A wait for several flags, a `Waited`, is over: what it has found in each."""
         flags, mask = self.looked
         here = np.broadcast_to(True if mask is None else mask.data, flags.data.shape)
-        event = self._add(name, begin, [], 0)
+        event = self._add("wait_any" if waited.any else "wait_all", begin, [], 0)
         event["wait"] = [self._places(flags.data[here]), "found", found.data[here].tolist()]
+        wanted = np.broadcast_to(waited.value.handle.data, flags.data.shape)[here].tolist()
+        event["wanted"] = [waited.comparison, wanted[0] if len({*wanted}) == 1 else wanted]
 
     def _add(self, name, begin, peers, nbytes):
         end = time.monotonic_ns()
@@ -163,10 +165,10 @@ def recorded(name, effect, remote, called):
     return effect if State.recorder is None else State.recorder.recorded(name, effect, remote, called)
 
 
-def waited(name, found, begin):
+def waited(waited, found, begin):
     """A wait for several flags is over: `wait_all` or `wait_any`."""
     if State.recorder is not None:
-        State.recorder.waited(name, found, begin)
+        State.recorder.waited(waited, found, begin)
 
 
 def looking(flags, mask):

@@ -253,7 +253,10 @@ def _op(event: dict[str, Any]) -> dict[str, Any]:
         # Compiled kernels know what they add to a flag, not what it then is.
         args["value"] = event["value"] if "value" in event else [new for *_, new in event["signals"]]
     if event["wait"]:
-        args["waits for"] = f"{event['wait'][1]} {event['wait'][2]}"
+        compare, value = event.get("wanted", event["wait"][1:])
+        args["waits for"] = f"{compare} {value}"
+        if event["wait"][1] == "found":
+            args["found"] = event["wait"][2]
     return _slice(name, event["name"], event["at_thread"], (event["begin"], event["end"]), **args)
 
 

@@ -33,6 +33,7 @@ def exchange(world, data, flags, on, N: tl.constexpr):
         ctx.store(data + at, ctx.load(data + at, 0, mask=at < 3), 0, mask=at < 3)
     ctx.wait_all(flags + tl.arange(0, 4), 0)
     ctx.atomic_add(flags + tl.arange(0, 4), 5, tl.arange(0, 4))
+    ctx.signal(flags + tl.arange(0, 4), 5, tl.arange(0, 4))
     ctx.barrier()
 
 
@@ -47,7 +48,7 @@ def gluon_exchange(world, data, flags, on, N: tl.constexpr):
 LINE = exchange.fn.__code__.co_firstlineno
 RECORDS = [
     (1, "kernel 0"), (7, "put_signal 64 add"), (8, "wait 0 eq"), (10, "load <64"), (10, "store <64"),
-    (11, "wait_all 0 ge"), (12, "atomic 32 add"), (13, "barrier 0"),
+    (11, "wait_all 0 ge"), (12, "atomic 32 add"), (13, "signal 32 set"), (14, "barrier 0"),
 ]  # fmt: skip
 PAIRS = [(False, False), (False, True), (True, False), (True, True)]
 KERNELS = {"triton": exchange, "gluon": gluon_exchange}
@@ -81,7 +82,7 @@ def test_compiles(front_end, target):
     assert re.search(place, machine_text(on))
     # Begin and end of each record; what is inlined or unrolled has more.
     tags = [line.split("\t")[0] for line in on.metadata.symm_waits.splitlines()]
-    assert machine_text(on).count(clock) >= 2 * len(tags) == 2 * (8 if front_end == "triton" else 3)
+    assert machine_text(on).count(clock) >= 2 * len(tags) == 2 * (len(RECORDS) if front_end == "triton" else 3)
     for tag in map(int, tags):
         parts = [tag] if target == "sm_90" else [tag & 2**32 - 1, tag >> 32]
         assert all(re.search(rf"\b({part}|{part:#x})\b", machine_text(on)) for part in parts), tag

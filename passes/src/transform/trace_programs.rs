@@ -16,7 +16,8 @@
 //! The text is the op's name, how many bytes of data it moves (`<` before it where a mask may leave some out), and for
 //! what signals or waits how. The values are an address, by which the host knows the rank and the flag (of data, the
 //! start of the peer's heap); for a block of ranks a bit for each; and the value of a flag. A kernel is recorded from
-//! its start to each of its returns, if its context is made of its arguments.
+//! its start to each of its returns, if its context is made of its arguments. A signal to a block of ranks is an atomic
+//! that releases, and whose result is not used.
 //!
 //! It comes last before the lowering, so that the recorded program is the one that runs without it.
 //!
@@ -34,12 +35,14 @@ mod several;
 use crate::analysis::order::{is_quiet, only_reads};
 use crate::ir::records::{begin, end};
 use crate::ir::triton::words::{constant_like, element_wise, lowest, reduced};
-use crate::ir::{Builder, blocks, collect, context, enclosing, lasting, name, operations, structure, symm_ops};
+use crate::ir::{
+    Builder, blocks, collect, context, enclosing, has_uses, lasting, name, operations, structure, symm_ops,
+};
 use crate::pass::{Ir, Pass};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{OperationRef, Type, Value, ValueLike, block::BlockArgument, operation::OperationLike};
 use several::record_waits;
-use symm_dialect::ops::{Accessing, Group, HeapBaseParts, HeapDeltaParts, RmwKind, SymmOp};
+use symm_dialect::ops::{Accessing, AtomicRmw, Group, HeapBaseParts, HeapDeltaParts, Order, RmwKind, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
 
@@ -128,7 +131,10 @@ fn described<'c: 'a, 'a>(access: Accessing<'c, 'a>) -> Option<Described<'c, 'a>>
         // A look at flags.
         Accessing::AtomicRmw(atomic) if atomic.kind() == RmwKind::Or => return None,
         Accessing::AtomicRmw(atomic) => match atomic_kind(atomic.kind(), atomic.ptr()) {
-            Some(how) => ("atomic", how.to_owned(), Some(atomic.ptr()), Some(atomic.value())),
+            Some(how) => {
+                let called = if is_signal(atomic) { "signal" } else { "atomic" };
+                (called, how.to_owned(), Some(atomic.ptr()), Some(atomic.value()))
+            }
             None => ("atomic", String::new(), None, None),
         },
         Accessing::Signal(signal) => {
@@ -158,6 +164,12 @@ fn atomic_kind(kind: RmwKind, pointer: Value) -> Option<&'static str> {
         RmwKind::Xchg if count <= MOST_FLAGS => Some("set"),
         _ => None,
     }
+}
+
+/// Whether an atomic is a signal to a block of ranks: it releases, and nothing asks what was there.
+fn is_signal(atomic: AtomicRmw) -> bool {
+    let is_to_several = Shaped::tensor(atomic.rank().r#type()).is_some();
+    is_to_several && atomic.sem() == Order::Release && !has_uses(atomic.result())
 }
 
 fn elements(tensor: Shaped) -> u64 {

@@ -69,6 +69,21 @@
   // CHECK: symm.trace_begin %{{.*}}, "atomic <32 set"(%[[LOWEST]], %[[RANKS]], %{{.*}}) group block
   %0 = symm.atomic_rmw xchg %ctx, %p, %v, %r each tensor<8xi32> mask %m : tensor<8xi1>
     : !flags, tensor<8xi32>
+  // A signal to a block of ranks is an atomic that releases; one whose result is used is none, nor one to a rank.
+  // CHECK: symm.trace_begin %{{.*}}, "signal 32 set"
+  // CHECK-NEXT: symm.atomic_rmw xchg
+  %1 = symm.atomic_rmw xchg %ctx, %p, %v, %r each tensor<8xi32> sem release : !flags, tensor<8xi32>
+  // CHECK: symm.trace_begin %{{.*}}, "atomic 32 add"
+  // CHECK-NEXT: symm.atomic_rmw add
+  %2 = symm.atomic_rmw add %ctx, %p, %v, %r each tensor<8xi32> sem release : !flags, tensor<8xi32>
+  "use"(%2) : (tensor<8xi32>) -> ()
+  // CHECK: symm.trace_begin %{{.*}}, "atomic 32 add"
+  // CHECK-NEXT: symm.atomic_rmw add
+  %3 = symm.atomic_rmw add %ctx, %p, %v, %r each tensor<8xi32> sem acq_rel : !flags, tensor<8xi32>
+  %one = symm.rank %ctx
+  // CHECK: symm.trace_begin %{{.*}}, "atomic 32 add"
+  // CHECK-NEXT: symm.atomic_rmw add
+  %4 = symm.atomic_rmw add %ctx, %p, %v, %one sem release : !flags, tensor<8xi32>
   "tt.return"() : () -> ()
 }) : () -> ()
 
