@@ -4,8 +4,7 @@ All ranks know all that was said before any of them raises an error, so that the
 """
 
 from ._device import place
-from ._memory import text_of
-from ._streams import integer
+from ._memory import integer, text_of
 from .errors import ArgumentError, MismatchError
 
 

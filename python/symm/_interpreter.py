@@ -207,7 +207,7 @@ class Effects:
         words, number = table(operands), int(operands["rank"].data.item())
         world = _open.current(words)
         if not 0 <= number < words[1]:
-            raise RankRangeError(f"rank {number} out of range [0, {words[1]})")
+            raise RankRangeError(_open.range_text(world, number, words[1]))
         return TensorHandle(np.array([world is None or world.is_near(number)]), tl.int1)
 
     def as_remote(operands, attributes):
@@ -358,7 +358,7 @@ def check_symmetric(operands, name, mask=True, every=True):
     outside = world.outside(pointers[np.broadcast_to(np.asarray(mask, bool), pointers.shape)], words[0], every)
     if outside is not None:
         as_given = f", which is {operands.says_rank}" if operands.says_rank else ""
-        said = f"{operands.called(name)} is not on the symmetric heap of rank {words[0]}{as_given}"
+        said = f"{operands.called(name)} is not on the symmetric heap of {_open.rank_text(world, words[0])}{as_given}"
         lies = _open.lies(outside, world, words[0]) or _interpreter_polls.argument_at(outside) or f"it is {outside:#x}"
         raise NotSymmetricError(f"{said}: {lies}")
 
@@ -382,7 +382,7 @@ def remote(operands, name, rank="rank", checked=True):
         to = to.item() if mask is True or mask.any() else me
     for number in (me, *np.unique(to)) if isinstance(to, np.ndarray) else (me, to):
         if not 0 <= number < num_ranks:
-            raise RankRangeError(f"rank {number} out of range [0, {num_ranks})")
+            raise RankRangeError(_open.range_text(_open.current(words), number, num_ranks))
     check_symmetric(operands, name, mask, every=checked)
     if isinstance(to, np.ndarray):
         distance = np.array([(base - bases[me]) % 2**64 for base in bases], np.uint64)[to]

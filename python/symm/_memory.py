@@ -33,6 +33,17 @@ def text_of(value):
     return repr(value)
 
 
+def integer(value):
+    """The integer that a value of Python, numpy or torch is; None where it is none, or a boolean."""
+    # Torch makes an index of its booleans.
+    if isinstance(value, bool) or getattr(value, "dtype", None) == torch().bool:
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
 class Memory:
     """Bytes at an address, as numpy and torch take them in; alive as long as an array or tensor of them."""
 

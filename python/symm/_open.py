@@ -79,10 +79,11 @@ def lies(address, world, rank):
     for other in worlds:
         whose, offset = place_of(address, [other])
         if other is home and whose == home.get_rank():
-            return f"it is on that of this rank, {world.get_rank()}"
+            return f"it is on that of this rank, {rank_text(world, world.get_rank()).removeprefix('rank ')}"
         if whose >= 0 and other is home:
-            whose = members.index(whose) if whose in members else f"{whose} of the World"
-            return f"it is on that of rank {whose}: give the pointer of rank {rank}, and the rank that is meant"
+            whose = rank_text(world, members.index(whose)) if whose in members else f"rank {whose} of the World"
+            mend = f"give the pointer of {rank_text(world, rank)}, and the rank that is meant"
+            return f"it is on that of {whose}: {mend}"
         if whose >= 0:
             return f"it is {other.flag_at(offset)}, on another World's heap"
     return f"it is {OF_A_CLOSED}" if _was_on_a_heap(address) else ""
@@ -93,21 +94,32 @@ def _was_on_a_heap(address):
 
 
 def shown(value, world):
-    """What the host API was given where it wants a tensor on a World's heap, for messages."""
+    """What the host API was given where it wants a tensor on a World's or a Team's heap, for messages."""
     if not isinstance(value, torch().Tensor):
         return f"{value!r}"
     kind = f"a tensor of {value.dtype}, {tuple(value.shape)}, "
     whose, _ = place_of(address_of(value), worlds)
     if whose < 0:
         return f"{kind}{OF_A_CLOSED if _was_on_a_heap(address_of(value)) else f'on no heap ({value.device})'}"
-    whose, _ = place_of(address_of(value), [world])
-    return f"{kind}on the heap of rank {whose}" if whose >= 0 else f"{kind}on another World's heap"
+    home, members = world._place()
+    whose, _ = place_of(address_of(value), [home])
+    if whose < 0:
+        return f"{kind}on another World's heap"
+    of = "" if home is world else " of the World"
+    return f"{kind}on the heap of {rank_text(world, members.index(whose)) if whose in members else f'rank {whose}{of}'}"
 
 
 def rank_text(world, rank):
     """A rank of a World, or of a Team with its number in the World, too, for messages."""
     members = getattr(world, "members", None)
     return f"rank {rank}" if members is None else f"rank {rank} of the team (rank {members[rank]} of the World)"
+
+
+def range_text(world, rank, count):
+    """A rank that a World or a Team does not have, for messages."""
+    members = getattr(world, "members", None)
+    of = "" if members is None else f" of the team, whose ranks are {', '.join(map(str, members))} of the World"
+    return f"rank {rank} out of range [0, {count}){of}"
 
 
 def record_into(world, address):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._memory import Memory, text_of, torch
-from ._open import address_of, shown
-from ._streams import integer
+from ._memory import Memory, integer, text_of, torch
+from ._open import address_of, range_text, shown
 from ._symm import TABLE_HEADER_WORDS, TABLE_REACH
 from .errors import ArgumentError, FarRankError, NotSymmetricError, RankRangeError
 
@@ -37,9 +36,12 @@ class Places:
         Raises NotSymmetricError for anything but a tensor on the heap, RankRangeError, FarRankError, and ArgumentError
         for a rank that is not an integer; all are ValueErrors.
         """
-        rank = rank_in(rank, self.get_num_ranks())
+        return self._as_remote(tensor, rank_in(rank, self.get_num_ranks()), self)
+
+    def _as_remote(self, tensor, rank, asked):
+        """Likewise; `asked` is the World or Team that the user has asked."""
         if not isinstance(tensor, torch().Tensor) or not self.is_symmetric(tensor):
-            raise NotSymmetricError(f"as_remote requires a tensor on the symmetric heap, not {shown(tensor, self)}")
+            raise NotSymmetricError(f"as_remote requires a tensor on the symmetric heap, not {shown(tensor, asked)}")
         if tensor.is_conj() or tensor.is_neg():
             message = "as_remote: torch conjugates or negates this view as it reads: make the view of the result"
             raise NotSymmetricError(message)
@@ -63,8 +65,9 @@ class Places:
         return int(outside.flat[0]) if outside.size and (every or outside.size == addresses.size) else None
 
 
-def rank_in(rank, count, name="rank", call=""):
-    """The number of one of `count` ranks; raises ArgumentError and RankRangeError for what is none.
+def rank_in(rank, count, name="rank", call="", team=None):
+    """The number of one of `count` ranks, of a `team` if it is given; raises ArgumentError and RankRangeError for what
+    is none.
 
     `name` is what the call's argument is called; `call` begins the text.
     """
@@ -72,7 +75,7 @@ def rank_in(rank, count, name="rank", call=""):
     if number is None:
         raise ArgumentError(f"{call}{name} must be an integer, not {text_of(rank)}")
     if not 0 <= number < count:
-        raise RankRangeError(f"{call}rank {number} out of range [0, {count})")
+        raise RankRangeError(call + range_text(team, number, count))
     return number
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import operator
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._memory import text_of, torch
+from ._memory import integer, text_of, torch
 from ._open import shown
 from .errors import ArgumentError, NotSymmetricError
 
@@ -90,7 +89,7 @@ class Streams:
         world, _ = self._place()
         if not isinstance(tensor, torch().Tensor) or not world.is_symmetric(tensor):
             wanted = "must be a tensor on this World's symmetric heap"
-            raise NotSymmetricError(f"{call}: {name} {wanted}, not {shown(tensor, world)}")
+            raise NotSymmetricError(f"{call}: {name} {wanted}, not {shown(tensor, self)}")
         if not self.is_near(rank):
             return None
         return self.as_remote(tensor, rank)
@@ -123,17 +122,6 @@ class Streams:
         if src.numel():
             source, to = (tensor.view(-1).view(torch().uint8) for tensor in (src, dst))
             _host_kernels.copy_far(self, source, to, int(rank), call == "put", stream)
-
-
-def integer(value):
-    """The integer that a value of Python, numpy or torch is; None where it is none, or a boolean."""
-    # Torch makes an index of its booleans.
-    if isinstance(value, bool) or getattr(value, "dtype", None) == torch().bool:
-        return None
-    try:
-        return operator.index(value)
-    except TypeError:
-        return None
 
 
 def checked(stream, has="cuda_stream"):

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from . import _bounds, _timeouts
 from ._agreement import check_lists, grouped, listed, told
 from ._context_argument import Argument
-from ._memory import Memory, text_of, torch
-from ._open import point, teams
+from ._memory import Memory, integer, text_of, torch
+from ._open import point, rank_text, teams
 from ._places import rank_in
 from ._public import public
-from ._streams import Streams, checked, integer
+from ._streams import Streams, checked
 from ._symm import RESERVED_BYTES, TABLE_OFFSET
 from ._torch_ranks import ranks_of_torch
 from .errors import ArgumentError, ClosedError, EngineError, RankRangeError
@@ -71,7 +71,8 @@ class Splits:
             raise refused
         for rank, ((theirs, what), where) in enumerate(said):
             if theirs is None:
-                raise ArgumentError(f"team: rank {rank} gave a list that cannot be a team: {what} (at {where})")
+                of = "" if self is world else " of the World"
+                raise ArgumentError(f"team: rank {rank}{of} gave a list that cannot be a team: {what} (at {where})")
         check_lists([(theirs, where) for (theirs, _), where in said])
         return Team._of(world, chosen)
 
@@ -88,11 +89,13 @@ class Splits:
             chosen = [None]
         if None in chosen:
             raise ArgumentError(f"team: ranks must be a list of integers, not {text_of(ranks)}")
-        chosen = [rank_in(rank, self.get_num_ranks(), call="team: ") for rank in chosen]
+        chosen = [rank_in(rank, self.get_num_ranks(), call="team: ", team=self) for rank in chosen]
         if len(set(chosen)) < len(chosen):
-            raise ArgumentError(f"team: {listed(chosen)} has a rank twice")
+            twice = next(rank for number, rank in enumerate(chosen) if rank in chosen[:number])
+            raise ArgumentError(f"team: {listed(chosen)} has a rank twice: {rank_text(self, twice)}")
         if self.get_rank() not in chosen:
-            missing = f"{listed(chosen)} does not hold this rank, {self.get_rank()}"
+            mine = rank_text(self, self.get_rank()).removeprefix("rank ")
+            missing = f"{listed(chosen)} does not hold this rank, {mine}"
             raise ArgumentError(f"team: {missing}: give the team that it is in, or call split")
         return chosen
 
@@ -150,7 +153,7 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
 
     def _usable(self):
         if not self.is_open():
-            raise ClosedError("this Team's World is closed")
+            raise ClosedError("this Team's World is closed: make a team of another one, by symm.init")
 
     def is_open(self):
         """Whether this process is a rank of the run."""
@@ -181,11 +184,11 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
 
     def as_remote(self, tensor: Tensor, rank: int) -> Tensor:
         """`World.as_remote`, for a rank of the team."""
-        return self.world.as_remote(tensor, self._member(rank))
+        return self.world._as_remote(tensor, self._member(rank), self)
 
     def _member(self, rank):
         """The number in the World of a rank of the team."""
-        return self.members[rank_in(rank, len(self.members))]
+        return self.members[rank_in(rank, len(self.members), team=self)]
 
     def barrier(self, stream: Stream | None = None) -> None:
         """Waits on the host until every rank of the team has arrived and its GPU, or only `stream`, is done.

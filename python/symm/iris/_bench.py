@@ -4,8 +4,7 @@ import math
 import statistics
 import time
 
-from .._memory import torch
-from .._streams import integer
+from .._memory import integer, torch
 from ..errors import ArgumentError
 
 SUMMARIES = {"mean": statistics.mean, "median": statistics.median, "min": min, "max": max, "all": list}

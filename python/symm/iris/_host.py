@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _world
-from .._memory import torch
+from .._memory import integer, torch
 from .._places import rank_in
-from .._streams import integer
 from .._symm import RESERVED_BYTES
 from .._team import Team
 from ..errors import ArgumentError, RankFailedError, UnsupportedError

@@ -6,8 +6,7 @@ import math
 import os
 from typing import TYPE_CHECKING, Any
 
-from .._memory import Memory, torch
-from .._streams import integer
+from .._memory import Memory, integer, torch
 from ..errors import ArgumentError, UnsupportedError
 
 if TYPE_CHECKING:

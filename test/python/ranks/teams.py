@@ -3,6 +3,7 @@
 import copy
 import os
 import pickle
+import re
 import time
 
 import numpy as np
@@ -56,6 +57,11 @@ def locks(team, flags):
     ctx = st.DeviceContext(team)
     while ctx.atomic_cas(flags + 9, 0, 1, ctx.num_ranks() - 1) != 0:
         pass
+
+
+@triton.jit
+def store_to(team, p, rank):
+    st.store(team, p, 1, rank)
 
 
 @triton.jit
@@ -139,13 +145,43 @@ def refused():
             world.team(everyone if me == 0 else everyone[::-1])
 
 
+def says_whose(team):
+    """What an error says of a rank has its numbers in the team and in the World."""
+    count, mine, last = team.get_num_ranks(), team.get_rank(), team.get_num_ranks() - 1
+    everyone, here = list(range(count)), f"{mine} of the team (rank {me} of the World)"
+    of_all = ", ".join(map(str, team.get_members()))
+    said = f"rank {count} out of range [0, {count}) of the team, whose ranks are {of_all} of the World"
+    with pytest.raises(symm.RankRangeError, match=f"^{re.escape(said)}$"):
+        team.as_remote(data, count)
+    for wrong, kind, text in (
+        ([*everyone, count], symm.RankRangeError, f"team: {said}"),
+        ([*everyone, mine], symm.ArgumentError, f"] has a rank twice: rank {here}"),
+        ([each for each in everyone if each != mine], symm.ArgumentError, f"] does not hold this rank, {here}"),
+    ):
+        with pytest.raises(kind, match=re.escape(text)):
+            team.team(wrong)
+    outside, theirs = torch.zeros(1, dtype=torch.int64), team.as_remote(data, last)
+    of_last, on = f"rank {last} of the team (rank {team.members[last]} of the World)", "symmetric heap of rank"
+    cases = [(data, count, symm.RankRangeError, said)]
+    cases += [(outside, 0, symm.NotSymmetricError, f"ptr is not on the {on} {here}: it is in p, ")]
+    if mine != last:
+        cases += [(theirs, 0, symm.NotSymmetricError, f"{on} {here}: it is on that of {of_last}: give the pointer")]
+        for call in (lambda: team.put(data, theirs, 0), lambda: team.as_remote(theirs, 0)):
+            with pytest.raises(symm.NotSymmetricError, match=re.escape(f"on the heap of {of_last}")):
+                call()
+    for argument, rank, kind, text in cases if world.device.type == "cpu" else ():
+        with pytest.raises(triton.runtime.errors.InterpreterError) as raised:
+            store_to[(1,)](team, argument, rank)
+        cause = raised.value.__cause__
+        assert type(cause) is kind and text in str(cause), cause
+    world.barrier()
+
+
 def of_the_host(team):
     assert team.split(None) is None
     for use in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(symm.ArgumentError, match="a Team cannot be pickled or copied"):
             use(team)
-    with pytest.raises(symm.RankRangeError, match="out of range"):
-        team.as_remote(data, team.get_num_ranks())
     for wrong in ("0", False):
         with pytest.raises(symm.ArgumentError, match=f"rank must be an integer, not {wrong!r}"):
             team.as_remote(data, wrong)
@@ -224,6 +260,7 @@ world.barrier()
 assert world.team([me]).get_num_ranks() == 1
 refused()
 of_the_host(parity)
+says_whose(parity)
 # Their memory comes back.
 for _ in range(40):
     world.split(0)
