@@ -166,7 +166,7 @@ def lower(module, target, language, stages=None):
     for severity, message, file, line in notes:
         if severity != "warning":
             LOGGER.info("%s:%s: %s", file, line, message)
-    found = [(_diagnostics.renamed(said), *place) for severity, said, *place in notes if severity == "warning"]
+    found = [(_diagnostics.renamed(said, *place), *place) for severity, said, *place in notes if severity == "warning"]
     _warn(found)
     return parse(lowered, context), found, waits
 

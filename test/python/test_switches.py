@@ -67,14 +67,29 @@ def relaxed(table, data):
     ctx.signal(data.to(tl.pointer_type(tl.int32), bitcast=True), 1, 1, sem="relaxed")
 
 
+@triton.jit
+def to_each(table, data):
+    at = tl.arange(0, 2)
+    st.signal(table, data.to(tl.pointer_type(tl.int32), bitcast=True) + at, 1, at, scope="gpu")
+
+
+@triton.jit
+def from_each(table, data):
+    flags = data.to(tl.pointer_type(tl.int32), bitcast=True) + tl.arange(0, 2)
+    st.wait_all(table, flags, 1, scope="gpu")
+
+
+O2 = 'O2: scope gpu does not reach another rank: write scope="sys"'
 STRICT_ERRORS = [
-    (narrow, 1, "symm atomic: O2: scope gpu does not reach another rank: write scope=\"sys\", or leave scope out"),
+    (to_each, 2, f"symm signal: {O2}"),
+    (from_each, 2, f"symm wait_all: {O2}"),
+    (narrow, 1, "symm atomic_add: O2: scope gpu does not reach another rank: write scope=\"sys\", or leave scope out"),
     (relaxed, 3, "symm signal: O1: relaxed, but writes come before it without a release fence: write sem=\"release\""),
 ]
 
 
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
-@pytest.mark.parametrize(("kernel", "line", "said"), STRICT_ERRORS, ids=["scope", "order"])
+@pytest.mark.parametrize(("kernel", "line", "said"), STRICT_ERRORS, ids=["to each", "from each", "scope", "order"])
 def test_what_is_strict_speaks_of_python(monkeypatch, target, kernel, line, said):
     with pytest.warns(symm.SymmWarning) as warned:
         compile_for(target, kernel, SIGNATURE)
