@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from ._memory import Memory, torch
@@ -15,7 +16,9 @@ OF_A_TENSOR = ("untyped_storage", "new_empty", "storage_offset", "size", "stride
 # What is a method, and may be taken for an attribute, or has another name elsewhere.
 MEANT = {
     "rank": "get_rank", "cur_rank": "get_rank", "num_ranks": "get_num_ranks", "world_size": "get_num_ranks",
-    "heap_bases": "get_heap_bases",
+    "size": "get_num_ranks", "nranks": "get_num_ranks", "n_pes": "get_num_ranks", "get_world_size": "get_num_ranks",
+    "my_rank": "get_rank", "my_pe": "get_rank", "heap_bases": "get_heap_bases", "finalize": "close",
+    "shutdown": "close", "destroy": "close", "barrier_all": "barrier",
 }  # fmt: skip
 
 
@@ -37,7 +40,9 @@ class Argument:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            if name in OF_A_TENSOR:
+            # Whoever else asks for a size means the number of ranks.
+            asks = sys._getframe(1).f_globals.get("__name__", "")
+            if name in OF_A_TENSOR and asks.startswith("triton."):
                 return getattr(self.get_device_context(), name)
             kind = type(self).__name__
             message = f"'{kind}' object has no attribute '{name}'"

@@ -5,8 +5,10 @@ import sys
 import warnings
 from pathlib import Path
 
-from ._memory import torch
+from ._memory import integer, text_of, torch
 from .errors import ArgumentError, SymmWarning
+
+DEVICES = "cuda", "hip", "cpu"
 
 
 def usual_device():
@@ -19,8 +21,24 @@ def usual_device():
     return "cpu"
 
 
+def heap_bytes(given):
+    """The size of a heap that symm.init is given; an error says what was meant where it is something else."""
+    size = integer(given)
+    if size is not None and 0 < size < 2**63:
+        return size
+    wanted = "symm.init: heap_size must be a number of bytes, such as 1 << 30"
+    if isinstance(given, torch().device) or str(given).partition(":")[0] in DEVICES:
+        raise ArgumentError(f"{wanted}, not {given!r}: write symm.init(device={str(given)!r})")
+    if hasattr(given, "mesh_dim_names") or type(given).__name__ == "ProcessGroup":
+        mend = "symm.init() takes all ranks of torch.distributed by itself, and world.team makes a team of some"
+        raise ArgumentError(f"{wanted}, not a {type(given).__name__}: {mend}")
+    raise ArgumentError(f"{wanted}, not {text_of(given)}")
+
+
 def driver_of(device):
     """The driver for a device, and the number of the GPU, if it has one."""
+    if not isinstance(device, (str, torch().device)):
+        raise ArgumentError(f"symm.init: device must be 'cuda', 'hip', 'cpu' or a torch.device, not {text_of(device)}")
     name, _, number = str(device).partition(":")
     if isinstance(device, torch().device) and name == "cuda" and torch().version.hip:
         name = "hip"  # Torch's name for an AMD GPU is cuda as well.

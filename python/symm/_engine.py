@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _symm
-from ._memory import torch
+from ._memory import text_of, torch
 from ._symm import NVSHMEM as NAME
 from .errors import ArgumentError, EngineError
 
@@ -52,14 +52,14 @@ def asked(engine: Any, domain: Any, device: str) -> tuple[str | None, int | None
     told = os.environ.get(DOMAIN)
     if domain is None and told:
         domain = int(told) if told.isdigit() else told
-    if domain is not None and (isinstance(domain, bool) or not isinstance(domain, int) or domain < 1):
-        raise ArgumentError(f"symm.init: domain must be a number of ranks above 0, not {domain!r}")
+    if domain is not None and (isinstance(domain, bool) or not isinstance(domain, int) or not 0 < domain < 2**63):
+        raise ArgumentError(f"symm.init: domain must be a number of ranks above 0, not {text_of(domain)}")
     if engine is None:
         if domain is not None and device != "cpu":
             raise ArgumentError("symm.init: domain is for an engine: give engine='nvshmem', too")
         return None, domain
     if engine != NAME:
-        raise ArgumentError(f"symm.init: engine must be {NAME!r} or None, not {engine!r}")
+        raise ArgumentError(f"symm.init: engine must be {NAME!r} or None, not {text_of(engine)}")
     if device == "cpu":
         raise EngineError("symm.init: no engine reaches ranks on the CPU: leave it out; domain=N simulates far ranks")
     if device != "cuda":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ._agreement import lines, told
 from ._device import ForBlocks, place
 from ._memory import text_of
-from ._open import flag_of, worlds
+from ._open import closed, flag_of, worlds
 from ._trace_picture import Picture, events_of
 from .errors import ArgumentError, ClosedError, SymmWarning, UnsupportedError
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 HOLDS = {name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 # Nanoseconds in the unit of times in a trace.
 UNIT = 1000
+OF_A_CLOSED = "this World is closed: trace before World.close, or in another one that symm.init makes"
 # How many records of compiled kernels there is room for: 64 bytes each, on the rank's GPU.
 MAX_EVENTS = 1 << 17
 
@@ -53,12 +54,14 @@ class trace(ForBlocks):
         if isinstance(max_events, bool) or not isinstance(max_events, int) or not 0 < max_events < 2**31:
             raise ArgumentError(f"symm.trace: max_events must be a number of events, not {text_of(max_events)}")
         if world is None:
+            if not worlds and closed:
+                raise ClosedError(f"symm.trace: {OF_A_CLOSED}")
             if len(worlds) != 1:
                 reason = "call symm.init first" if not worlds else "there are several Worlds: say which, world=…"
                 raise ArgumentError(f"symm.trace: {reason}")
             [world] = worlds
         if isinstance(world, World) and not world.is_open():
-            raise ClosedError("symm.trace: this World is closed")
+            raise ClosedError(f"symm.trace: {OF_A_CLOSED}")
         if world not in worlds:
             raise ArgumentError(f"symm.trace: world must be an open World, not {text_of(world)}")
         self.path, self.world, self.max_events = Path(path), world, max_events

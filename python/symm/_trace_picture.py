@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from ._memory import text_of as shown
 from .errors import ArgumentError
 
 WIDTH, LEFT, RIGHT, TOP, ROW, BOTTOM = 1100, 170, 20, 78, 30, 60
@@ -45,6 +46,10 @@ class Picture:
 
     def __init__(self, events: list[dict[str, Any]], title: str):
         self.svg: str = drawn(events, title)
+        self._title = title
+
+    def __repr__(self) -> str:
+        return f"Picture({self._title!r}): a notebook shows it, and save('out.svg') writes it"
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -52,7 +57,7 @@ class Picture:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a file, as SVG."""
         if not isinstance(path, (str, os.PathLike)):
-            raise ArgumentError(f"save: path must be the name of a file, not {path!r}")
+            raise ArgumentError(f"save: path must be the name of a file, not {shown(path)}")
         if Path(path).suffix not in ("", ".svg"):
             raise ArgumentError(f"save writes SVG: the path must end in .svg, not {Path(path).suffix}")
         try:

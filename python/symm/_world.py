@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _bounds, _deadlock, _engine, _exits, _open, _sending, _standing, _timeouts
 from ._context_argument import Argument
-from ._device import driver_of, gpu_of, place, usual_device
+from ._device import driver_of, gpu_of, heap_bytes, place, usual_device
 from ._factories import Factories
 from ._memory import torch
 from ._open import is_on_a_heap, teams, worlds
@@ -114,8 +114,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         engine: str | None = None,
         domain: int | None = None,
     ) -> None:
-        if isinstance(heap_size, bool) or (isinstance(heap_size, int) and not 0 < heap_size < 2**63):
-            raise ArgumentError(f"symm.init: heap_size must be a number of bytes, not {heap_size}")
+        heap_size = heap_bytes(heap_size)
         seconds = _timeouts.default(timeout)
         driver, number = driver_of(device)
         try:

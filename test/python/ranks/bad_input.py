@@ -54,8 +54,8 @@ for context in (world, team):
         with pytest.raises(TypeError) as raised:
             call(**arguments)
         assert str(raised.value) == f"{name}.{said}", raised.value
-    for attribute in ("rank", "num_ranks", "world_size"):
-        meant = "get_rank" if attribute == "rank" else "get_num_ranks"
+    for attribute in ("rank", "num_ranks", "world_size", "size", "my_pe"):
+        meant = "get_rank" if attribute in ("rank", "my_pe") else "get_num_ranks"
         with pytest.raises(AttributeError) as raised:
             getattr(context, attribute)
         assert str(raised.value) == f"'{name}' object has no attribute '{attribute}': call {meant}()", raised.value
@@ -97,6 +97,17 @@ refused("symm.World is what symm.init() returns", symm.World, heap_size=1 << 20)
 refused("symm.Team is what a World makes", symm.Team, ranks=[0])
 for wrong in ("x", "2", -1, 0, math.nan, True, [1]):
     refused("symm.init: timeout must be a number of seconds above 0", symm.init, heap_size=8 << 20, timeout=wrong)
+for wrong, said in (
+    ("1GB", ", not '1GB'"), (None, ", not None"), (1.5, ", not 1.5"), (True, ", not True"), (0, ", not 0"),
+    (1 << 70, f", not {1 << 70}"), ("cuda", ", not 'cuda': write symm.init(device='cuda')"),
+    (torch.device("cpu"), ": write symm.init(device='cpu')"),
+):  # fmt: skip
+    refused("symm.init: heap_size must be a number of bytes, such as 1 << 30, not ", symm.init, wrong)
+    refused(said, symm.init, wrong)
+for wrong in (3, 1.5, [world]):
+    refused("symm.init: device must be 'cuda', 'hip', 'cpu' or a torch.device, not ", symm.init, 8 << 20, wrong)
+for wrong in (0, -1, 1.5, "x", math.nan, 1 << 70):
+    refused(f"symm.init: domain must be a number of ranks above 0, not {wrong!r}", symm.init, 8 << 20, domain=wrong)
 for wrong in ("", ".", 3, None):
     refused("symm.trace: path must be the name of a file", symm.trace, wrong)
     if wrong is not None:

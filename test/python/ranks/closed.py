@@ -46,6 +46,7 @@ OF_THE_WORLD = {
     "is_symmetric": lambda: world.is_symmetric(data),
     "get_heap_bases": lambda: world.get_heap_bases(),
     "trace": lambda: symm.trace("trace.json", world=world),
+    "trace of the only one": lambda: symm.trace("trace.json"),
 }
 calls = [(f"{type(each).__name__}.{name}", call, each) for each in (world, team) for name, call in CALLS.items()]
 wrong = []

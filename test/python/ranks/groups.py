@@ -40,6 +40,10 @@ backwards = world.team(range(ranks - 1, -1, -1))
 assert backwards.team(mesh["tp"]).get_members() == tuple(dist.get_process_group_ranks(mesh["tp"].get_group()))
 with pytest.raises(symm.ArgumentError, match=r"team: ranks must be a DeviceMesh of one dimension, .* mesh\['tp'\]"):
     world.team(mesh)
+for given, kind in ((mesh["tp"], "DeviceMesh"), (group, "ProcessGroup")):
+    said = f"symm.init: heap_size must be a number of bytes, such as 1 << 30, not a {kind}: symm.init.. takes all ranks"
+    with pytest.raises(symm.ArgumentError, match=said):
+        symm.init(given)
 first = dist.new_group([0])
 said = "this rank is not in that group"
 said = said if rank else f"team: rank 1 gave a list that cannot be a team: team: {said}"

@@ -72,6 +72,7 @@ tags = [each.tag.split("}")[1] for each in tree.iter()]
 assert tags.count("title") >= 2 * ranks and tags.count("line") > 4, tags
 told = [each.text for each in tree.iter() if each.tag.endswith("text")]
 assert f"kernels: ring ({2 * ranks} programs)" in told and told.count("ring") >= 1, told
+assert repr(picture) == "Picture('out.json'): a notebook shows it, and save('out.svg') writes it", picture
 picture.save(folder / f"out{me}.svg")
 try:
     picture.save(folder / "out.png")
@@ -170,7 +171,7 @@ xml.etree.ElementTree.fromstring(symm.trace.plot().svg)
 try:
     symm.trace("a.json", world=nobody)
 except symm.ClosedError as error:
-    assert str(error) == "symm.trace: this World is closed", error
+    assert str(error).startswith("symm.trace: this World is closed: trace before World.close, or in another"), error
 world.barrier()
 
 
