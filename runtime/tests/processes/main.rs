@@ -180,7 +180,7 @@ fn a_missing_rank_is_named() {
     let said = &outputs(alone, SOON)[0].1;
     assert!(
         said.contains("rank 0 did not join within 3s")
-            && said.ends_with("engine between nodes, or give a longer timeout"),
+            && said.trim_end().ends_with("engine between nodes, or give a longer timeout"),
         "{said}"
     );
 }
