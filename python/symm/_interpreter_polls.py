@@ -130,13 +130,18 @@ def _launched(run):
     return wrapper
 
 
+# What it may be in a program that compiles functions.
+COPIED = " (torch.compile gives a custom op a copy of what the op writes: use tensors of the heap that are no arguments)"
+
+
 def argument_at(address):
     """The tensor among the kernel's arguments in which an address is, for messages; "" for none."""
     for name, value in polls.arguments.items():
         if isinstance(value, torch().Tensor):
             storage = value.untyped_storage()
             if 0 <= address - storage.data_ptr() < storage.nbytes():
-                return f"it is in {name}, a tensor of {value.dtype}, {tuple(value.shape)}, that is on no heap"
+                told = f"it is in {name}, a tensor of {value.dtype}, {tuple(value.shape)}, that is on no heap"
+                return told + (COPIED if "torch._dynamo" in sys.modules else "")
     return ""
 
 

@@ -45,3 +45,16 @@ try:
 except torch._dynamo.exc.Unsupported as error:
     assert "launch it in a custom op, as docs/python.md shows under torch.compile" in str(error), error
 world.barrier()
+
+
+@torch.library.custom_op("mine::written", mutates_args=("there",))
+def written(there: torch.Tensor) -> None:
+    to_the_next[(1,)](world, torch.ones(64), there, 64)
+
+
+# Nor does a custom op get the tensor itself that it writes.
+try:
+    torch.compile(lambda there: written(there), backend="aot_eager")(came)
+    raise AssertionError("nothing was said")
+except triton.runtime.errors.InterpreterError as error:
+    assert "torch.compile gives a custom op a copy of what the op writes: use tensors of the heap that" in str(error), error
