@@ -131,7 +131,7 @@ def _launched(run):
 
 
 # What it may be in a program that compiles functions.
-COPIED = " (torch.compile gives a custom op a copy of what the op writes: use tensors of the heap that are no arguments)"
+COPIED = " (torch.compile gives a custom op a copy of what it writes: use tensors of the heap that are no arguments)"
 
 
 def argument_at(address):

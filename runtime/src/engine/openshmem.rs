@@ -2,8 +2,8 @@
 //!
 //! Calls come one at a time, from any thread: the library needs to support no more than that. A call waits
 //! until what it wrote has arrived (`shmem_quiet`). Open MPI 4.1's `shmem_finalize` crashes, also in a program that
-//! does nothing: a run ends by `shmem_global_exit` after a barrier instead. Slurm takes that for a failure and kills the
-//! ranks that have not ended: what `srun` has started takes its leave of `PMIx` instead.
+//! does nothing: a run ends by `shmem_global_exit` after a barrier instead. Slurm takes that for a failure and kills
+//! the ranks that have not ended: what `srun` has started takes its leave of `PMIx` instead.
 
 use std::ffi::{c_int, c_longlong, c_void};
 use std::io::Write as _;

@@ -67,8 +67,8 @@ def sums(call, given, out, op):
 
 
 turn = 0
-# In the interpreter every two of type, count and call together: of each type and count two calls, or one where more than
-# two ranks take turns.
+# In the interpreter every two of type, count and call together: of each type and count two calls, or one where more
+# than two ranks take turns.
 WHOLE = WORLD.device.type != "cpu" or os.environ.get("LONG")
 COUNTS = (1, 3, 9, 64, 250)
 CALLS = (("all_reduce", "sum"), ("all_reduce", "avg"), ("reduce_scatter", "sum"), ("all_reduce", "max"),

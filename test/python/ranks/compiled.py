@@ -57,4 +57,4 @@ try:
     torch.compile(lambda there: written(there), backend="aot_eager")(came)
     raise AssertionError("nothing was said")
 except triton.runtime.errors.InterpreterError as error:
-    assert "torch.compile gives a custom op a copy of what the op writes: use tensors of the heap" in str(error), error
+    assert "torch.compile gives a custom op a copy of what it writes: use tensors of the heap" in str(error), error
