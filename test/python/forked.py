@@ -168,14 +168,16 @@ def run(folder, command, environment):
 def leave_out_overflows():
     """Has Triton's interpreter not compute each sum of integers a second time, in 64 bits, to see that the first did
     not overflow: of programs of ranks that takes a quarter of the time, and no kernel does it on a GPU."""
-    builder = triton.runtime.interpreter.interpreter_builder
+    from triton.runtime import interpreter
+
+    builder = interpreter.interpreter_builder
     builder.options = dataclasses.replace(builder.options, sanitize_overflow=False)
 
 
 if __name__ == "__main__":
     import numpy  # noqa: F401
     import torch  # noqa: F401
-    import triton
+    import triton  # noqa: F401
 
     leave_out_overflows()
     if (asked := serve(socket.socket(fileno=int(sys.argv[1])))) is not None:
