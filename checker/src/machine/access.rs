@@ -99,12 +99,12 @@ impl Machine {
         }
         let (block, rank) = (word / words, word % words - 1);
         let of_rank = || (0..self.tasks.len()).filter(|&task| u64::from(self.tasks[task].rank) == rank);
-        let mut started = of_rank().filter(|&task| !self.tasks[task].is_host() && self.states[task].has_started);
+        let started = of_rank().filter(|&task| !self.tasks[task].is_host() && self.states[task].has_started);
         let is_there = started.clone().any(|task| u64::from(self.tasks[task].block) == block);
-        let why = match started.next() {
+        let why = match started.clone().next() {
             None => format!("rank {rank} has not launched a kernel"),
             Some(_) if !is_there => format!("rank {rank} has not launched block {block}"),
-            Some(_) if started.all(|task| self.states[task].has_ended) => {
+            Some(_) if started.clone().all(|task| self.states[task].has_ended) => {
                 format!("all that rank {rank} has launched has ended")
             }
             Some(_) => "it is elsewhere".into(),

@@ -7,6 +7,7 @@
 // RUN: not symm-check %s --entry not_launched | FileCheck %s --check-prefix=NOT_LAUNCHED
 // RUN: not symm-check %s --entry fewer_blocks | FileCheck %s --check-prefix=FEWER
 // RUN: not symm-check %s --entry not_come | FileCheck %s --check-prefix=NOT_COME
+// RUN: not symm-check %s --entry elsewhere | FileCheck %s --check-prefix=ELSEWHERE
 // RUN: not symm-check %s --entry threads --threads 2 | FileCheck %s --check-prefix=THREADS
 
 module attributes {gpu.container_module} {
@@ -93,6 +94,21 @@ module attributes {gpu.container_module} {
       }
       gpu.return
     }
+
+    // One thread of rank 1 has started, and has not ended.
+    // ELSEWHERE: rank 0 block 0 thread 0: is at a barrier of all ranks, to which rank 1 block 0 does not come:
+    // ELSEWHERE-SAME: it is elsewhere
+    gpu.func @waits_before(%ctx: !symm.ctx, %flag: memref<2xi32>) kernel {
+      %at = arith.constant 0 : index
+      %one = arith.constant 1 : i32
+      %me = symm.rank %ctx
+      %second = arith.cmpi eq, %me, %one : i32
+      scf.if %second {
+        symm.wait %ctx, %flag[%at] ge %one : memref<2xi32>, i32
+      }
+      symm.barrier %ctx
+      gpu.return
+    }
   }
 
   func.func @block(%ctx: !symm.ctx) {
@@ -176,6 +192,15 @@ module attributes {gpu.container_module} {
     %c2 = arith.constant 2 : index
     %data = symm.alloc %ctx : memref<2xi32>
     gpu.launch_func @kernels::@leaves blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+      args(%ctx : !symm.ctx, %data : memref<2xi32>)
+    return
+  }
+
+  func.func @elsewhere(%ctx: !symm.ctx) {
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %data = symm.alloc %ctx : memref<2xi32>
+    gpu.launch_func @kernels::@waits_before blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
       args(%ctx : !symm.ctx, %data : memref<2xi32>)
     return
   }
