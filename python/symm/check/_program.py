@@ -6,6 +6,7 @@ thread that has called it, lets one go on (`python/src/check.rs`).
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import threading
 import time
@@ -13,7 +14,7 @@ from typing import Any
 
 from .. import _open
 from ..errors import ArgumentError, CheckError
-from . import _place
+from . import _place, _writes
 from ._heaps import Heaps, Rank, with_width
 
 # How long imports of one statement may take, in seconds.
@@ -106,6 +107,8 @@ class Task:
         # How many worlds it has joined; pieces of memory that the checker is to know.
         self.joined = 0
         self.regions: list[tuple] = []
+        # What its host has written since it last said what it does: pieces of tensors, each once.
+        self.written: dict[tuple, None] = {}
         # What kernels with `triton.autotune` have been tuned to.
         self.tuned: dict[Any, dict] = {}
         self.thread = threading.Thread(target=self._run, name=f"rank {rank}", daemon=True)
@@ -168,6 +171,8 @@ class Task:
         if self.execution.over or self.has_ended:
             raise Stop
         site = self.execution.program.sites.here(self, Task._run.__code__)
+        wrote = self._wrote()
+        ops = (*wrote, *ops)
         said = [(name, site, *rest) for name, *rest in ops]
         state = _place.fingerprint(Task._run.__code__) if self.asks else None
         host = None
@@ -179,7 +184,16 @@ class Task:
         if self.execution.over:
             raise Stop
         self._enter()
-        return self.answers
+        return self.answers[len(wrote) :]
+
+    def _wrote(self):
+        """A host's own writes to heaps, which count even if they change nothing."""
+        written, self.written = self.written, {}
+        return _writes.ops(written)
+
+    def heaps(self):
+        """The heaps of all ranks: first addresses, and bytes."""
+        return [(base, run.size) for run in self.execution.runs for base in run.bases]
 
     def _enter(self):
         """Triton's interpreter has one place for the number of the program that runs."""
@@ -194,7 +208,8 @@ class Task:
         try:
             if not self.execution.over:
                 self._enter()
-                self.body(self)
+                with _writes.noted(self) if self.kernel is None else contextlib.nullcontext():
+                    self.body(self)
                 self._check_end()
         except Stop:
             pass
