@@ -170,6 +170,9 @@ class _Floats(_Packets):
             raise ValueError(f"a block of floats is a multiple of 16 bytes, not {math.prod(self.shape) * self.size}")
         self.word = tl.uint64
 
+    def in_thread(self):
+        return 2 * self.each
+
     def attributes(self):
         return {"sentinel": self.bitwidth}
 

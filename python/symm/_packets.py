@@ -165,11 +165,33 @@ class _Packets:
         """Neighbours as one, until each is a packet; `combine` says what two of them make, if not a wider word."""
         if self.is_plain:
             return block
-        block = self._reshape(block, [math.prod(self.shape)])
+        block = self._splittable(self._reshape(block, [math.prod(self.shape)]))
         for _ in range(self.each.bit_length() - 1):
             low, high = self.semantic.split(self._reshape(block, [block.type.numel // 2, 2]))
             block = (combine or self._join_words)(low, high)
         return block
+
+    def in_thread(self):
+        """How many neighbours one thread must hold for them to be packed."""
+        return self.each
+
+    def _splittable(self, block):
+        """A flat block in a layout with the neighbours in one thread, as `split` needs them in Gluon."""
+        if not hasattr(self.semantic, "convert_layout"):
+            return block
+        from triton.experimental.gluon.language import BlockedLayout
+
+        layout, each = block.type.layout, self.in_thread()
+        if type(layout).__name__ in ("AutoLayout", "CoalescedLayout") or self._holds(layout, each, block):
+            return block
+        options = self.semantic.builder.options
+        layout = BlockedLayout([each], [options.warp_size], [options.num_warps], [0])
+        return self.semantic.convert_layout(block, layout)
+
+    def _holds(self, layout, each, block):
+        """Whether each thread has `each` neighbours in a layout of a flat block."""
+        linear = tl._unwrap_if_constexpr(self.semantic.to_linear_layout(layout, [block.type.numel]))
+        return all([1 << bit] in linear.reg_bases for bit in range(each.bit_length() - 1))
 
     def _join_words(self, low, high):
         bits = low.type.scalar.primitive_bitwidth

@@ -37,6 +37,13 @@ def one_shot_gluon(table, p, o, slots, peer, n, T: gl.constexpr, N: gl.constexpr
     ctx.clear_floats(slots, N, T)
 
 
+@gluon.jit
+def spread_gluon(table, p, slots, peer, n, WIDTH: gl.constexpr, LANES: gl.constexpr, N: gl.constexpr):
+    ctx = sg.DeviceContext(table)
+    at = gl.arange(0, N, layout=gl.BlockedLayout([WIDTH], [LANES], [4], [0]))
+    ctx.put_floats(slots, gl.load(p + at), peer, mask=at < n)
+
+
 def text_of(kernel, target, kind, **constants):
     signature = dict(table="*i64", p=f"*{kind}", o=f"*{kind}", slots="*i32", peer="i32", n="i32")
     return machine_text(compile_for(target, kernel, signature, ("p", "o", "slots"), **constants))
@@ -66,6 +73,21 @@ def test_accesses(target, kind, masked):
         store, load = ["global_store_dwordx2"] * 2, ["global_load_dwordx2"] * 2
         assert lines == [*store, *load, *store], text
         assert "buffer_inv" not in text and "buffer_wbl2" not in text
+
+
+@pytest.mark.parametrize("kind,width", [("fp64", 1), ("fp32", 1), ("fp32", 2), ("fp16", 1), ("fp16", 4)])
+@pytest.mark.parametrize("target", TARGETS)
+def test_layouts_with_fewer_elements_in_a_thread_than_a_line(target, kind, width):
+    # A line of 16 bytes for each of 128 threads; of 256 for AMD.
+    lanes = 32 if target == "sm_90" else 64
+    count = 4 * lanes * 16 // (KINDS[kind].primitive_bitwidth // 8)
+    signature = dict(table="*i64", p=f"*{kind}", slots="*i32", peer="i32", n="i32")
+    constants = dict(WIDTH=width, LANES=lanes, N=count)
+    text = machine_text(compile_for(target, spread_gluon, signature, ("p", "slots"), **constants))
+    lines = [access for access in accesses(text) if access not in ("bar.sync", "s_barrier")]
+    width = "v2.b64" if kind == "fp64" else "v4.b32"
+    one = [f"st.relaxed.sys.global.{width}"] if target == "sm_90" else ["global_store_dwordx2"] * 2
+    assert lines == one, text
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -48,6 +48,20 @@ def one_shot_gluon(table, p, o, slots, epoch, peer, n, T: gl.constexpr, N: gl.co
     gl.store(o + at, got)
 
 
+@gluon.jit
+def spread_gluon(
+    table, p, slots, epoch, peer, n,
+    WIDTH: gl.constexpr, LANES: gl.constexpr, N: gl.constexpr, MASKED: gl.constexpr,
+):  # fmt: skip
+    layout: gl.constexpr = gl.BlockedLayout([WIDTH], [LANES], [4], [0])
+    ctx = sg.DeviceContext(table)
+    at = gl.arange(0, N, layout=layout)
+    if MASKED:
+        ctx.put_packet(slots, gl.load(p + at), epoch, peer, mask=at < n)
+    else:
+        ctx.put_packet(slots, gl.load(p + at), epoch, peer)
+
+
 def text_of(kernel, target, kind="i64", **constants):
     signature = dict(table="*i64", p=f"*{kind}", o=f"*{kind}", slots="*i32", epoch="i32", peer="i32", n="i32")
     return machine_text(compile_for(target, kernel, signature, ("p", "o", "slots"), **constants))
@@ -77,6 +91,20 @@ def test_accesses(target, kind, masked):
         assert lines == ["global_store_dwordx2"] * 2 + ["global_load_dwordx2"] * 2, text
         assert "buffer_inv" not in text and "buffer_wbl2" not in text
         assert ("s_and_saveexec_b64" in text) == masked
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("kind,width", [("i32", 1), ("fp16", 1), ("fp16", 2), ("i8", 4)])
+@pytest.mark.parametrize("target", TARGETS)
+def test_layouts_with_fewer_elements_in_a_thread_than_a_packet(target, kind, width, masked):
+    # A line of 8 bytes for each of 128 threads; of 256 for AMD.
+    lanes = 32 if target == "sm_90" else 64
+    count = 4 * lanes * 8 // (KINDS[kind].primitive_bitwidth // 8)
+    signature = dict(table="*i64", p=f"*{kind}", slots="*i32", epoch="i32", peer="i32", n="i32")
+    constants = dict(WIDTH=width, LANES=lanes, N=count, MASKED=masked)
+    text = machine_text(compile_for(target, spread_gluon, signature, ("p", "slots"), **constants))
+    lines = [access for access in accesses(text) if "relaxed" in access or "global_store" in access]
+    assert len(lines) == (1 if target == "sm_90" else 2), text
 
 
 @pytest.mark.parametrize("target", TARGETS)
