@@ -189,12 +189,14 @@ class Operands:
         return value
 
     def other(self, value, pointer, mask):
-        value = tl._unwrap_if_constexpr(value)
+        """What masked elements become; `mask` is what the user wrote. Where it is True everywhere, there are none."""
+        value, mask = tl._unwrap_if_constexpr(value), tl._unwrap_if_constexpr(mask)
         if value is None:
             return None
         if mask is None:
             raise ValueError("other is what masked elements become: it needs a mask")
-        return self.value(value, pointer, "other")
+        value = self.value(value, pointer, "other")
+        return None if mask is True else value
 
     def _like(self, value, pointer, name):
         """A value with the shape of a pointer."""

@@ -94,12 +94,11 @@ def load(
     `rank` is one for all elements, or a block: one for each element.
     """
     pointer = emit.pointer(ptr)
-    mask = emit.mask(mask, pointer)
     operands = {
         "ctx": emit.context(ctx),
         "ptr": pointer,
         "rank": emit.ranks(rank, pointer),
-        "mask": mask,
+        "mask": emit.mask(mask, pointer),
         "other": emit.other(other, pointer, mask),
     }
     attributes = {

@@ -186,6 +186,17 @@ def test_flags_take_what_fits():
 
 
 @triton.jit
+def masked_by_true(table, p):
+    at = tl.arange(0, 64)
+    tl.store(p + at, st.load(table, p + at, 1, mask=True, other=0))
+    tl.store(p, st.load(table, p, 1, True, 0.5))
+
+
+def test_a_mask_that_is_true_is_a_mask_for_other():
+    compile_for("sm_90", masked_by_true, {"table": "*i64", "p": "*fp32"})
+
+
+@triton.jit
 def block_pointer(table, p):
     st.load(table, tl.make_block_ptr(p, (64,), (1,), (0,), (64,), (0,)), 1)
 
