@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from triton.language import core as tl
 
 from ._carrier import Emitter, op
-from ._operands import describe, shape_of
+from ._operands import describe, shape_of, whole
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -46,8 +46,9 @@ def put_packet(
     of the value, rounded up to 16. Blocks of 8-byte elements are the fastest: others are packed first, which may need a
     change of layout. `slots` may also be a block of pointers, one to a line for each element.
 
-    `epoch` is an int32, compared for equality; new memory of the heap has epoch 0, so begin with 1. Where `mask` is
-    False nothing is sent, except for elements that share their line with others.
+    `epoch` is an int32, compared for equality; new memory of the heap has epoch 0, so begin with 1. A wider value of the
+    kernel wraps; a constant that does not fit is an error. Where `mask` is False nothing is sent, except for elements
+    that share their line with others.
     """
     packets = _Packets(emit, slots, written=True)
     value = emit.sent(value)
@@ -320,9 +321,10 @@ class _Packets:
 
 
 def _epoch(emit, epoch):
-    """An int32 that wraps."""
+    """An int32: a constant that fits, signed or not, and of a wider value the lower half."""
     epoch = tl._unwrap_if_constexpr(epoch)
     if isinstance(epoch, int) and not isinstance(epoch, bool):
+        whole(epoch, tl.int32, "epoch")
         epoch = (epoch + 2**31) % 2**32 - 2**31
     elif not isinstance(epoch, tl.tensor) or epoch.type.is_block() or not epoch.type.is_int() or epoch.type.is_bool():
         raise TypeError(f"epoch must be one integer, not {describe(epoch)}")

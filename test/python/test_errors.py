@@ -146,6 +146,12 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
         st.put(table, p + at, p, 1)  # symm put: dst is one pointer, but src is a block: write dst + offsets
     elif CASE == 64:
         st.get(table, p + at[:, None], p + tl.arange(0, 1)[None, :], 1)  # dst has shape [1, 1], but the copy has [64, 1]
+    elif CASE == 65:
+        st.put_packet(table, flag, n, 1 << 40, 1)  # symm put_packet: epoch 1099511627776 does not fit in int32
+    elif CASE == 66:
+        st.wait_packet(table, flag, 1 << 32)  # symm wait_packet: epoch 4294967296 does not fit in int32
+    elif CASE == 67:
+        st.try_packet(table, flag, -(1 << 70))  # symm try_packet: epoch -1180591620717411303424 does not fit in int32
 
 
 SOURCE = inspect.getsource(wrong.fn)
