@@ -237,18 +237,19 @@ def whole(value, element, name):
 def choice(value, name, choices):
     """A keyword that the user wrote, or None for the default; `choices` is a Literal."""
     value = tl._unwrap_if_constexpr(value)
-    if value is None or value == "":
+    # What is none is not compared: what a kernel computes cannot be.
+    if value is None or (isinstance(value, str) and not value):
         return None
-    if value not in get_args(choices):
+    if not isinstance(value, str) or value not in get_args(choices):
         allowed = ", ".join(repr(each) for each in get_args(choices) if each)
-        raise ValueError(f"{name} must be one of {allowed}, not {value!r}")
+        raise ValueError(f"{name} must be one of {allowed}, not {describe(value)}")
     return value.lstrip(".")
 
 
 def flag(value, name):
     value = tl._unwrap_if_constexpr(value)
     if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, not {value!r}")
+        raise TypeError(f"{name} must be True or False, not {describe(value)}")
     return value
 
 

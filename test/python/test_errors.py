@@ -152,6 +152,22 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
         st.wait_packet(table, flag, 1 << 32)  # symm wait_packet: epoch 4294967296 does not fit in int32
     elif CASE == 67:
         st.try_packet(table, flag, -(1 << 70))  # symm try_packet: epoch -1180591620717411303424 does not fit in int32
+    elif CASE == 68:
+        st.load(table, p, 1, volatile=n > 0)  # symm load: volatile must be True or False, not int1
+    elif CASE == 69:
+        st.load(table, p, 1, cache_modifier=n)  # symm load: cache_modifier must be one of '.ca', '.cg', '.cv', not int32
+    elif CASE == 70:
+        st.load(table, p, 1, eviction_policy=n)  # eviction_policy must be one of 'evict_first', 'evict_last', not int32
+    elif CASE == 71:
+        st.fence(table, flag)  # symm fence: sem must be one of 'acquire', 'release', 'acq_rel', not pointer<int64>
+    elif CASE == 72:
+        st.atomic_add(table, p, 1, 1, scope=n)  # symm atomic_add: scope must be one of 'cta', 'gpu', 'sys', not int32
+    elif CASE == 73:
+        st.signal(table, flag, 1, 1, op=n)  # symm signal: op must be one of 'set', 'add', not int32
+    elif CASE == 74:
+        st.wait(table, flag, 1, compare=n)  # compare must be one of 'eq', 'ne', 'lt', 'le', 'gt', 'ge', not int32
+    elif CASE == 75:
+        st.barrier(table, group=at)  # symm barrier: group must be one of 'thread', 'warp', 'block', not <['64'], int32>
 
 
 SOURCE = inspect.getsource(wrong.fn)

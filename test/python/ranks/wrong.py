@@ -49,6 +49,16 @@ def epoch_is_too_wide(table, p):
 
 
 @triton.jit
+def scope_is_a_value(table, p):
+    st.signal(table, p, 1, 0, scope=st.rank(table))  # symm signal: scope must be one of 'cta', 'gpu', 'sys', not int32
+
+
+@triton.jit
+def volatile_is_a_value(table, p):
+    st.load(table, p, 0, volatile=st.rank(table))  # symm load: volatile must be True or False, not int32
+
+
+@triton.jit
 def rank_is_a_boolean(table, p):
     st.load(table, p, True)  # symm load: rank must be an integer, not True
 
