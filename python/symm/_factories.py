@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _bounds
 from ._device import place
-from ._memory import Memory, text_of, torch
+from ._memory import Memory, integer_of, text_of, torch
 from .errors import ArgumentError, HeapExhaustedError
 
 if TYPE_CHECKING:
@@ -169,6 +169,7 @@ class Factories:
         """What lies this many bytes from the start of the heap, for messages: an element of a tensor,
         where one is there.
         """
+        offset = integer_of(offset, "flag_at: offset")
         for start, (size, itemsize, call, here) in tuple(self._made_at.items()):
             if start <= offset < start + size:
                 return f"element {(offset - start) // itemsize} of {call} (made at {here})"
@@ -176,6 +177,7 @@ class Factories:
 
     def tensor_at(self, offset: int, size: int) -> str:
         """What begins at an offset and has this many bytes, for messages: a tensor, or the heap."""
+        offset, size = integer_of(offset, "tensor_at: offset"), integer_of(size, "tensor_at: size")
         made = self._made_at.get(offset)
         return f"{made[2]} (made at {made[3]})" if made is not None and made[0] == size else "the heap"
 

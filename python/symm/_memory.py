@@ -5,7 +5,7 @@ import functools
 import operator
 import sys
 
-from .errors import DeviceError, MissingDependencyError
+from .errors import ArgumentError, DeviceError, MissingDependencyError
 
 
 # Of a list with tensors in it.
@@ -42,6 +42,14 @@ def integer(value):
         return operator.index(value)
     except TypeError:
         return None
+
+
+def integer_of(value, name):
+    """Likewise; raises ArgumentError where it is none. `name` is what the call and its argument are called."""
+    number = integer(value)
+    if number is None:
+        raise ArgumentError(f"{name} must be an integer, not {text_of(value)}")
+    return number
 
 
 class Memory:

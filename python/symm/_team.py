@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from . import _bounds, _timeouts
 from ._agreement import check_lists, grouped, listed, told
 from ._context_argument import Argument
-from ._memory import Memory, integer, text_of, torch
+from ._memory import Memory, integer, integer_of, text_of, torch
 from ._open import point, rank_text, teams
 from ._places import rank_in
 from ._public import public
@@ -230,7 +230,7 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
         return self.world.outside(addresses, self.members[rank], every)
 
     def flag_at(self, offset):
-        return self.world.flag_at(offset + self._offset)
+        return self.world.flag_at(integer_of(offset, "flag_at: offset") + self._offset)
 
     def meets_at(self, offset):
         """The rank of the team whose flag for the host's barrier is at an offset; None for other places."""
@@ -238,4 +238,4 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
         return number if 0 <= number < len(self.members) else None
 
     def tensor_at(self, offset, size):
-        return self.world.tensor_at(offset + self._offset, size)
+        return self.world.tensor_at(integer_of(offset, "tensor_at: offset") + self._offset, size)

@@ -31,6 +31,11 @@ for context in (world, team):
             refused("rank must be an integer, not ", call, *arguments)
         refused("value must be an integer of 32 bits, not ", context.signal, flag, wrong, 0)
         refused("value must be an integer of 32 bits, not ", context.wait, flag, wrong)
+        for call, arguments, argument in (
+            (context.flag_at, (wrong,), "flag_at: offset"), (context.tensor_at, (wrong, 4), "tensor_at: offset"),
+            (context.tensor_at, (0, wrong), "tensor_at: size"),
+        ):  # fmt: skip
+            refused(f"{argument} must be an integer, not {wrong!r}", call, *arguments)
     for outside in (33, -1, 1 << 70):
         with pytest.raises(symm.RankRangeError, match=rf"rank {outside} out of range \[0, {count}\)"):
             context.as_remote(data, outside)
