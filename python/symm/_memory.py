@@ -10,6 +10,8 @@ from .errors import ArgumentError, DeviceError, MissingDependencyError
 
 # Of a list with tensors in it.
 MOST_SHOWN = 4
+# Of an integer that is shown in digits.
+MOST_BITS = 256
 
 
 def torch():
@@ -30,6 +32,8 @@ def text_of(value):
     if type(value) in (list, tuple) and any(text_of(each) != repr(each) for each in value[:MOST_SHOWN]):
         more = ", …" if len(value) > MOST_SHOWN else ""
         return f"a {type(value).__name__} of {', '.join(map(text_of, value[:MOST_SHOWN]))}{more}"
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        return f"an integer of {value.bit_length()} bits"
     return repr(value)
 
 

@@ -39,7 +39,7 @@ def seconds_of(told, where):
     is_text = isinstance(told, (str, bytes, bytearray)) and where != ENVIRONMENT
     try:
         seconds = math.nan if isinstance(told, bool) or is_text else float(told)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         seconds = math.nan
     if not seconds > 0:
         raise ArgumentError(f"{where} must be a number of seconds above 0, or math.inf for none, not {text_of(told)}")

@@ -16,7 +16,7 @@ import triton.language as tl
 
 from .. import _host_kernels
 from .._context import Watched, device_context
-from .._memory import torch
+from .._memory import text_of, torch
 from .._symm import DEADLINE_NUMBERS, DEADLINE_RECORD
 from ..errors import ArgumentError, CollectiveTimeoutError
 from ._parts import Parts, WatchedParts
@@ -65,11 +65,11 @@ def seconds_of(timeout, device, maker="Communicator"):
         told = os.environ.get("SYMM_TIMEOUT") or (math.inf if torch().version.hip else USUAL_SECONDS)
     try:
         seconds = float(told)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         seconds = math.nan
     if isinstance(told, bool) or not seconds > 0:
         where = "SYMM_TIMEOUT" if timeout is None else f"{maker}: timeout"
-        raise ArgumentError(f"{where} must be a number of seconds above 0, or math.inf for none, not {told!r}")
+        raise ArgumentError(f"{where} must be a number of seconds above 0, or math.inf for none, not {text_of(told)}")
     if seconds < math.inf and device.type != "cpu" and torch().version.hip:
         raise ArgumentError(f"{maker}: waits have no timeout on AMD GPUs: leave it out")
     # What 63 bits hold of nanoseconds.
