@@ -23,10 +23,13 @@ class Streams:
     """
 
     # A World's and a Team's.
-    as_remote: Any
-    is_near: Any
-    check: Any
     _place: Any
+
+    if TYPE_CHECKING:
+
+        def as_remote(self, tensor: Tensor, rank: int) -> Tensor: ...
+        def is_near(self, rank: int) -> bool: ...
+        def check(self) -> None: ...
 
     def put(self, src: Tensor, dst: Tensor, rank: int, stream: Stream | None = None) -> None:
         """Copies the local `src` to `dst` of `rank`: a tensor on the heap, of the same shape and dtype."""

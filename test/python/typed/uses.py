@@ -93,6 +93,9 @@ def the_host_is_typed() -> int:
     symm.trace.plot().show()  # wrong: "Picture" has no attribute "show"
     world.barrier()
     world.tensor([1, 2], dtype=int).add_(world.empty_like(world.zeros(2)))
+    near: str = world.is_near(0)  # wrong: Incompatible types in assignment (expression has type "bool"
+    near = world.team([0]).is_near(0)  # wrong: Incompatible types in assignment (expression has type "bool"
+    world.as_remote(near, rank=near)  # wrong: Argument "rank" to "as_remote" of "Streams" has incompatible type
     world.zero(3)  # wrong: "World" has no attribute "zero"
     symm.init(heap="1 GiB")  # wrong: Unexpected keyword argument "heap"
     symm.init(heap_size="1 GiB")  # wrong: Argument "heap_size" to "init" has incompatible type
