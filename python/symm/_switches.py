@@ -122,6 +122,9 @@ class options(ForBlocks):
         self._asked = Asked(strict, folder, bounds_checks)
         self._made()
 
+    # What Python's own errors of its arguments call it.
+    __init__.__qualname__ = "options"
+
     def __call__(self, kernel: Kernel) -> Kernel:
         self._is_used = True
         inner: Any = kernel

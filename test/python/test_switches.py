@@ -136,6 +136,8 @@ def test_wrong_switches(monkeypatch, tmp_path):
         st.options(dump=b"dumps")
     with pytest.raises(TypeError, match="takes 1 positional argument"):
         st.options(True)
+    with pytest.raises(TypeError, match=r"^options\(\) got an unexpected keyword argument 'foo'$"):
+        st.options(foo=1)
     for wrong in (3, narrow.fn, st.options):
         with pytest.raises(symm.ArgumentError, match="is not a kernel: write it above @triton.jit"):
             st.options(strict=True)(wrong)

@@ -74,7 +74,7 @@ class Iris:
 
         def __getattr__(self, name):
             if name in LEFT_OUT:
-                raise AttributeError(f"symm.iris has no {name}: docs/iris.md says what it leaves out")
+                raise AttributeError(f"an Iris has no {name}: docs/iris.md says what it leaves out")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
