@@ -213,6 +213,26 @@ def engine_of_a_context(p, context_tensor, peer):
     ctx.put(p, p, peer, use_copy_engine=True)
 
 
+@triton.jit
+def wrong_view(p, context_tensor, peer):
+    ctx = TritonContext.initialize(context_tensor, 0, 2)
+    ctx.gather(iris.TileView(0, 0, 4, 4), peer, 0)
+
+
+@triton.jit
+def wrong_dim(p, context_tensor, peer):
+    ctx = TritonContext.initialize(context_tensor, 0, 2)
+    view = iris.make_tensor_view(p, 4, 4, 4, 1)
+    ctx.all_gather(iris.Tile(0, 0, 4, 4, peer), view, dim=2)
+
+
+@triton.jit
+def no_locks(p, context_tensor, peer):
+    ctx = TritonContext.initialize(context_tensor, 0, 2)
+    view = iris.make_tensor_view(p, 4, 4, 4, 1)
+    ctx.reduce_scatter(iris.Tile(0, 0, 4, 4, peer), view, view, None)
+
+
 @pytest.mark.parametrize(
     ("kernel", "signature", "line", "message"),
     [
@@ -228,6 +248,9 @@ def engine_of_a_context(p, context_tensor, peer):
         ),
         (rank_is_a_boolean, {"context_tensor": "*i64"}, 2, "rank must be a tl.constexpr, as Iris demands"),
         (traced, {"context_tensor": "*i64"}, 2, "symm.iris has no tracing"),
+        (wrong_view, {"context_tensor": "*i64"}, 3, "symm gather: src_view must be a TensorView, which "),
+        (wrong_dim, {"context_tensor": "*i64"}, 4, "symm all_gather: dim must be 0 or 1, not 2"),
+        (no_locks, {"context_tensor": "*i64"}, 4, "symm reduce_scatter: locks must be a pointer or a block"),
         (wrong_rank, {"heap_bases": "*u64"}, 2, "symm store: from_rank must be an integer, not 1.5"),
     ],
 )

@@ -13,7 +13,8 @@ from triton.language import core
 from triton.runtime.interpreter import interpreter_semantic
 from triton.runtime.jit import JITCallable
 
-from .._carrier import shown
+from .._carrier import op, shown
+from .._operands import describe
 from ._aggregates import described, refused
 
 if TYPE_CHECKING:
@@ -203,64 +204,136 @@ def _sum(ctx, tile, src_view, lock, generation):
     return total.to(tile.data.dtype)
 
 
+@triton.jit
+def _gather(ctx, tile, src_view, source_rank):
+    pointers, mask = src_view.tile_ptr(tile)
+    return ctx.load(pointers, source_rank, mask=mask, other=0)
+
+
+@triton.jit
+def _all_gather(ctx, tile, dst_view, dim: tl.constexpr):
+    # What is past the end of my part is the next rank's.
+    if dim == 0:
+        part = dst_view.M // ctx.world_size
+        _, _, mine = tile.layout(part, dst_view.N)
+        pointers, mask = dst_view.offset_tile_ptr(tile, ctx.rank * part, 0, mine)
+    else:
+        part = dst_view.N // ctx.world_size
+        _, _, mine = tile.layout(dst_view.M, part)
+        pointers, mask = dst_view.offset_tile_ptr(tile, 0, ctx.rank * part, mine)
+    for rank in range(ctx.world_size):
+        ctx.store(pointers, tile.data, rank, mask=mask)
+
+
+@triton.jit
+def _all_reduce_atomic(ctx, tile, dst_view):
+    pointers, mask = dst_view.tile_ptr(tile)
+    for rank in range(ctx.world_size):
+        ctx.atomic_add(pointers, tile.data, rank, mask=mask)
+
+
+@triton.jit
+def _all_reduce_one_shot(ctx, tile, src_view, dst_view, locks, generation):
+    total = _sum(ctx, tile, src_view, locks + _number(dst_view, tile), generation)
+    pointers, mask = dst_view.tile_ptr(tile)
+    tl.store(pointers, total, mask=mask)
+
+
+@triton.jit
+def _all_reduce_two_shot(ctx, tile, src_view, dst_view, locks, generation):
+    number = _number(dst_view, tile)
+    if number % ctx.world_size == ctx.rank:
+        total = _sum(ctx, tile, src_view, locks + number, generation)
+        pointers, mask = dst_view.tile_ptr(tile)
+        for rank in range(ctx.world_size):
+            ctx.store(pointers, total, rank, mask=mask)
+
+
+@triton.jit
+def _reduce_scatter(ctx, tile, src_view, dst_view, locks):
+    number = _number(dst_view, tile)
+    count = dst_view.number_of_tiles(tile.block_m, tile.block_n)
+    first = ctx.rank * (count // ctx.world_size)
+    last = first + count // ctx.world_size
+    if ctx.rank == ctx.world_size - 1:
+        last = count
+    if (number >= first) & (number < last):
+        total = _sum(ctx, tile, src_view, locks + number, 1)
+        pointers, mask = dst_view.tile_ptr(tile)
+        tl.store(pointers, total, mask=mask)
+
+
+def _check(tile, kinds=(Tile,), generation=1, **views):
+    """Errors for wrong arguments, where the kernel calls a method, by the names that Iris has for them."""
+    if not isinstance(tile, kinds):
+        raise TypeError(f"tile must be a {' or a '.join(kind.__name__ for kind in kinds)}, not {_said(tile)}")
+    for name, view in views.items():
+        if not isinstance(view, TensorView):
+            raise TypeError(f"{name} must be a TensorView, which make_tensor_view makes, not {_said(view)}")
+    generation = core._unwrap_if_constexpr(generation)
+    is_value = isinstance(generation, core.tensor) and generation.type.is_int()
+    if not is_value and (not isinstance(generation, int) or isinstance(generation, bool)):
+        raise TypeError(f"generation must be an integer, not {describe(generation)}")
+
+
+def _said(value):
+    """What a wrong argument is: of an aggregate its type."""
+    return f"a {type(value).__name__}" if isinstance(value, (Tile, TileView, TensorView)) else describe(value)
+
+
+def _call(emit, function, *arguments):
+    """What a function of a kernel returns, compiled where its caller is, or interpreted."""
+    generator = getattr(emit, "generator", None)
+    return function(*arguments) if generator is None else generator.call_JitFunction(function, list(arguments), {})
+
+
 class Tiles:
     """What a context does with tiles. Locks are flags, one of each tile, that a rank sets to `generation` by an atomic
     that releases, when its tile is in `src_view`.
     """
 
-    @_method
-    def gather(self, tile, src_view, source_rank, hint=None):
-        pointers, mask = src_view.tile_ptr(tile)
-        return self.load(pointers, source_rank, mask=mask, other=0)
+    @op
+    def gather(emit, ctx, tile, src_view, source_rank, hint=None):
+        """The values of a tile of `source_rank`'s `src_view`; 0 past its ends. `tile` is a Tile or a TileView."""
+        _check(tile, (Tile, TileView), src_view=src_view)
+        emit.rank(source_rank, "source_rank")
+        return _call(emit, _gather, ctx, tile, src_view, source_rank)
 
-    @_method
-    def all_gather(self, tile, dst_view, dim: tl.constexpr):
-        tl.static_assert(dim == 0 or dim == 1, "all_gather: dim must be 0 or 1")
-        # What is past the end of my part is the next rank's.
-        if dim == 0:
-            part = dst_view.M // self.world_size
-            _, _, mine = tile.layout(part, dst_view.N)
-            pointers, mask = dst_view.offset_tile_ptr(tile, self.rank * part, 0, mine)
-        else:
-            part = dst_view.N // self.world_size
-            _, _, mine = tile.layout(dst_view.M, part)
-            pointers, mask = dst_view.offset_tile_ptr(tile, 0, self.rank * part, mine)
-        for rank in range(self.world_size):
-            self.store(pointers, tile.data, rank, mask=mask)
+    @op
+    def all_gather(emit, ctx, tile, dst_view, dim):
+        """Stores my tile in every rank's `dst_view`, whose rows (`dim` 0) or columns (1) are the ranks' in turn."""
+        _check(tile, dst_view=dst_view)
+        dim = core._unwrap_if_constexpr(dim)
+        if not isinstance(dim, int) or isinstance(dim, bool) or dim not in (0, 1):
+            raise ValueError(f"dim must be 0 or 1, not {describe(dim)}")
+        _call(emit, _all_gather, ctx, tile, dst_view, core.constexpr(dim))
 
-    @_method
-    def all_reduce_atomic(self, tile, dst_view):
-        pointers, mask = dst_view.tile_ptr(tile)
-        for rank in range(self.world_size):
-            self.atomic_add(pointers, tile.data, rank, mask=mask)
+    @op
+    def all_reduce_atomic(emit, ctx, tile, dst_view):
+        """Adds my tile to every rank's `dst_view`, by atomics."""
+        _check(tile, dst_view=dst_view)
+        _call(emit, _all_reduce_atomic, ctx, tile, dst_view)
 
-    @_method
-    def all_reduce_one_shot(self, tile, src_view, dst_view, locks, generation=1):
-        total = _sum(self, tile, src_view, locks + _number(dst_view, tile), generation)
-        pointers, mask = dst_view.tile_ptr(tile)
-        tl.store(pointers, total, mask=mask)
+    @op
+    def all_reduce_one_shot(emit, ctx, tile, src_view, dst_view, locks, generation=1):
+        """Stores the sum of all ranks' tiles in my `dst_view`: every rank loads the others' from `src_view`."""
+        _check(tile, src_view=src_view, dst_view=dst_view, generation=generation)
+        emit.pointer(locks, "locks", scalar=True)
+        _call(emit, _all_reduce_one_shot, ctx, tile, src_view, dst_view, locks, generation)
 
-    @_method
-    def all_reduce_two_shot(self, tile, src_view, dst_view, locks, generation=1):
-        number = _number(dst_view, tile)
-        if number % self.world_size == self.rank:
-            total = _sum(self, tile, src_view, locks + number, generation)
-            pointers, mask = dst_view.tile_ptr(tile)
-            for rank in range(self.world_size):
-                self.store(pointers, total, rank, mask=mask)
+    @op
+    def all_reduce_two_shot(emit, ctx, tile, src_view, dst_view, locks, generation=1):
+        """Stores the sum of all ranks' tiles in every rank's `dst_view`: each tile is one rank's to sum."""
+        _check(tile, src_view=src_view, dst_view=dst_view, generation=generation)
+        emit.pointer(locks, "locks", scalar=True)
+        _call(emit, _all_reduce_two_shot, ctx, tile, src_view, dst_view, locks, generation)
 
-    @_method
-    def reduce_scatter(self, tile, src_view, dst_view, locks):
-        number = _number(dst_view, tile)
-        count = dst_view.number_of_tiles(tile.block_m, tile.block_n)
-        first = self.rank * (count // self.world_size)
-        last = first + count // self.world_size
-        if self.rank == self.world_size - 1:
-            last = count
-        if (number >= first) & (number < last):
-            total = _sum(self, tile, src_view, locks + number, 1)
-            pointers, mask = dst_view.tile_ptr(tile)
-            tl.store(pointers, total, mask=mask)
+    @op
+    def reduce_scatter(emit, ctx, tile, src_view, dst_view, locks):
+        """Stores the sum of all ranks' tiles in my `dst_view`, if the tile is mine: each rank has as many in turn."""
+        _check(tile, src_view=src_view, dst_view=dst_view)
+        emit.pointer(locks, "locks", scalar=True)
+        _call(emit, _reduce_scatter, ctx, tile, src_view, dst_view, locks)
 
 
 METHODS = {name: member for name, member in vars(Tiles).items() if not name.startswith("__")}

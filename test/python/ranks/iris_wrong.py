@@ -103,6 +103,22 @@ def wrong(table, p, bases, CASE: tl.constexpr, ME: tl.constexpr, RANKS: tl.const
         iris.TileView(0)
     elif CASE == "Tile: data must be a value of the kernel, not 'x'":
         iris.Tile(0, 0, 4, 4, "x")
+    elif CASE == "symm gather: src_view must be a TensorView, which make_tensor_view makes, not 3":
+        ctx.gather(iris.TileView(0, 0, 2, 4), 3, 0)
+    elif CASE == "symm gather: source_rank must be an integer, not 'x'":
+        ctx.gather(iris.TileView(0, 0, 2, 4), iris.make_tensor_view(p, 2, 4, 4, 1), "x")
+    elif CASE == "symm all_gather: tile must be a Tile, not a TileView":
+        ctx.all_gather(iris.TileView(0, 0, 2, 4), iris.make_tensor_view(p, 2, 4, 4, 1), 0)
+    elif CASE == "symm all_gather: dim must be 0 or 1, not 2":
+        ctx.all_gather(iris.Tile(0, 0, 2, 4, 1), iris.make_tensor_view(p, 2, 4, 4, 1), dim=2)
+    elif CASE == "symm all_reduce_atomic: dst_view must be a TensorView, which make_tensor_view makes, not int32":
+        ctx.all_reduce_atomic(iris.Tile(0, 0, 2, 4, 1), tl.program_id(0))
+    elif CASE == "symm reduce_scatter: locks must be a pointer or a block of pointers, not None":
+        view = iris.make_tensor_view(p, 2, 4, 4, 1)
+        ctx.reduce_scatter(iris.Tile(0, 0, 2, 4, 1), view, view, None)
+    elif CASE == "symm all_reduce_one_shot: generation must be an integer, not 0.5":
+        view = iris.make_tensor_view(p, 2, 4, 4, 1)
+        ctx.all_reduce_one_shot(iris.Tile(0, 0, 2, 4, 1), view, view, p, 0.5)
 
 
 file = open(__file__).read().splitlines()
