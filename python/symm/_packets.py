@@ -46,9 +46,9 @@ def put_packet(
     of the value, rounded up to 16. Blocks of 8-byte elements are the fastest: others are packed first, which may need a
     change of layout. `slots` may also be a block of pointers, one to a line for each element.
 
-    `epoch` is an int32, compared for equality; new memory of the heap has epoch 0, so begin with 1. A wider value of the
-    kernel wraps; a constant that does not fit is an error. Where `mask` is False nothing is sent, except for elements
-    that share their line with others.
+    `epoch` is an int32, compared for equality; new memory of the heap has epoch 0, so begin with 1. A wider value of
+    the kernel wraps; a constant that does not fit is an error. Where `mask` is False nothing is sent, except for
+    elements that share their line with others.
     """
     packets = _Packets(emit, slots, written=True)
     value = emit.sent(value)

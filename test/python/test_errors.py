@@ -151,11 +151,11 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
     elif CASE == 66:
         st.wait_packet(table, flag, 1 << 32)  # symm wait_packet: epoch 4294967296 does not fit in int32
     elif CASE == 67:
-        st.try_packet(table, flag, -(1 << 70))  # symm try_packet: epoch -1180591620717411303424 does not fit in int32
+        st.try_packet(table, flag, -(1 << 70))  # epoch -1180591620717411303424 does not fit in int32
     elif CASE == 68:
         st.load(table, p, 1, volatile=n > 0)  # symm load: volatile must be True or False, not int1
     elif CASE == 69:
-        st.load(table, p, 1, cache_modifier=n)  # symm load: cache_modifier must be one of '.ca', '.cg', '.cv', not int32
+        st.load(table, p, 1, cache_modifier=n)  # cache_modifier must be one of '.ca', '.cg', '.cv', not int32
     elif CASE == 70:
         st.load(table, p, 1, eviction_policy=n)  # eviction_policy must be one of 'evict_first', 'evict_last', not int32
     elif CASE == 71:
@@ -167,7 +167,7 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
     elif CASE == 74:
         st.wait(table, flag, 1, compare=n)  # compare must be one of 'eq', 'ne', 'lt', 'le', 'gt', 'ge', not int32
     elif CASE == 75:
-        st.barrier(table, group=at)  # symm barrier: group must be one of 'thread', 'warp', 'block', not <['64'], int32>
+        st.barrier(table, group=at)  # group must be one of 'thread', 'warp', 'block', not <['64'], int32>
 
 
 SOURCE = inspect.getsource(wrong.fn)
