@@ -258,7 +258,7 @@ def srun_starts_ranks(symm_run):
         ring, check = (str(TEST.parent / program) for program in ("examples/ring_all_reduce.mlir", CHECK))
         pmix, far = ["srun", "--mpi=pmix", "--overcommit"], ["--engine", "openshmem"]
         runs = [
-            (["srun", "-n", "2"], [ring], "self,tcp"),
+            (["srun", "--overcommit", "-n", "2"], [ring], "self,tcp"),
             ([*pmix, "-n", "2"], [ring, *far], "self,tcp"),
             ([*pmix, "-n", "4"], [ring, *far, "--domain", "2"], MODES["mixed-4"][0]),
         ]
