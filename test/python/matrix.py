@@ -24,7 +24,10 @@ def ways(number, *factors):
 
 
 def halves(*factors):
-    """Every combination of the factors' values; every other one is for the other version of Triton, or `--all`."""
+    """Every combination of the factors' values; every other one is for the other version of Triton, or `--all`.
+
+    Such a test is not `in_turn`, too: half of its cells would run with no version.
+    """
     for at in itertools.product(*(range(len(values)) for values in factors)):
         way = [values[each] for values, each in zip(factors, at, strict=True)]
         # Versions that are tested are an odd number apart.

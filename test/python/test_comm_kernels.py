@@ -48,7 +48,6 @@ TARGETS = ("sm_90", "gfx942")
 SUMS = (exchange, two_shot, direct_all_reduce, direct_exchange)
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize(("kernel", "number", "target"), [*halves(SUMS, range(len(ELEMENTS)), TARGETS)])
 def test_sums_compile(kernel, number, target):
     element, (item, accumulator) = list(ELEMENTS.items())[number]
@@ -91,7 +90,6 @@ def test_nothing_spills():
         assert "local" not in text
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize(("number", "target"), [*halves(range(len(ELEMENTS)), TARGETS)])
 def test_packets_compile(number, target):
     element, (item, accumulator) = list(ELEMENTS.items())[number]
@@ -106,7 +104,6 @@ def test_packets_compile(number, target):
 FLOATS = [name for name, (item, _) in ELEMENTS.items() if name.startswith(("fp", "bf")) and item <= 4]
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize(("element", "target"), [*halves(FLOATS, TARGETS)])
 def test_floats_compile(element, target):
     op = OPS[FLOATS.index(element)]
