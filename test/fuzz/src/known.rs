@@ -109,6 +109,13 @@ pub const KNOWN: &[Known] = &[
         signature: "translate: segmentation fault",
         frame: "mlir::LLVM::ModuleTranslation::convertOperation",
     },
+    // llvm.func makes its type without asking whether arguments and result may be in one; the reader of bytecode asks.
+    Known {
+        what: "llvm.func whose type LLVM does not have: an argument that is a function",
+        stage: "write as bytecode: what was written is not read: invalid function ",
+        signature: "",
+        frame: "",
+    },
     // Some faults of bytecode make it fail without a diagnostic; symm-opt then prints one of its own.
     Known {
         what: "malformed bytecode: refused without a diagnostic",
@@ -221,5 +228,13 @@ mod tests {
         assert!(position(&finding(signature, &["symm_dialect::verify::verify", "readBytecodeFileImpl"])).is_none());
         assert!(position(&finding("read bytecode: panic at x", &[])).is_none());
         assert!(position(&finding("print: segmentation fault in x", &["mlir::Operation::print"])).is_none());
+    }
+
+    #[test]
+    fn types_that_only_text_has_are_known() {
+        let lost = "write as bytecode: what was written is not read: ";
+        let of = |what: &str| position(&finding(&format!("{lost}{what}"), &[]));
+        assert!(of("invalid function argument type: !llvm.func<void (iN, iN)>").is_some());
+        assert!(of("expected a type").is_none());
     }
 }
