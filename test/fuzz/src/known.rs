@@ -111,7 +111,7 @@ pub const KNOWN: &[Known] = &[
     },
     // llvm.func makes its type without asking whether arguments and result may be in one; the reader of bytecode asks.
     Known {
-        what: "llvm.func whose type LLVM does not have: an argument that is a function",
+        what: "llvm.func whose type LLVM does not have: an argument or a result that is a function",
         stage: "write as bytecode: what was written is not read: invalid function ",
         signature: "",
         frame: "",
@@ -235,6 +235,7 @@ mod tests {
         let lost = "write as bytecode: what was written is not read: ";
         let of = |what: &str| position(&finding(&format!("{lost}{what}"), &[]));
         assert!(of("invalid function argument type: !llvm.func<void (iN, iN)>").is_some());
+        assert!(of("invalid function result type: !llvm.func<void (iN)>").is_some());
         assert!(of("expected a type").is_none());
     }
 }
