@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from triton.language import core as tl
 from triton.runtime.interpreter import TensorHandle
 
 from . import _carrier, _flags, _floats, _interpreter, _ops, _packets, _signals
 from ._operands import Operands
+from .errors import SymmError
 
 Class = TypeVar("Class", bound=type)
 
@@ -21,18 +22,27 @@ class Ops:
     `ctx`. Every op is a method: `ctx.load(ptr, rank)` is `load(ctx, ptr, rank)`.
     """
 
-    def __init__(self, *given: tl.tensor, _semantic=None, _generator=None, **named: tl.tensor):
-        try:
-            if (len(given), *named) not in ((1,), (0, "table")):
-                raise TypeError("it takes one argument, the World or context table that is an argument of the kernel")
-            self.table = Operands(_semantic).context(*given, *named.values())
-        except TypeError as error:
-            message = f"symm {type(self).__name__}: {error}"
-            located = _interpreter.located(message) if _generator is None else _carrier.located(message, _generator)
-            raise located from error
+    if TYPE_CHECKING:
 
-    # Triton hashes what a kernel refers to: this is hashed with the version of symm.
-    __init__.__triton_builtin__ = True  # type: ignore[attr-defined]
+        def __init__(self, table: tl.tensor) -> None: ...
+
+    else:
+
+        def __init__(self, *given, _semantic=None, _generator=None, **named):
+            try:
+                if (len(given), *named) not in ((1,), (0, "table")):
+                    raise TypeError("it takes one argument, the World or context table that is an argument of the kernel")
+                self.table = Operands(_semantic).context(*given, *named.values())
+            except TypeError as error:
+                name = type(self).__name__
+                if _generator is None and not _interpreter.in_kernel():
+                    raise SymmError(f"symm {name} is for kernels: make it in a function with @triton.jit or @gluon.jit")
+                message = f"symm {name}: {error}"
+                located = _interpreter.located(message) if _generator is None else _carrier.located(message, _generator)
+                raise located from error
+
+        # Triton hashes what a kernel refers to: this is hashed with the version of symm.
+        __init__.__triton_builtin__ = True
 
     rank = _ops.rank
     num_ranks = _ops.num_ranks
@@ -78,12 +88,18 @@ class Watched(Ops):
     wait that has left first. `symm.comm` makes records, and looks at them.
     """
 
-    def __init__(self, table: tl.tensor, deadline: tl.tensor, tag: tl.constexpr, _semantic=None, _generator=None):
-        Ops.__init__(self, table, _semantic=_semantic, _generator=_generator)
-        self.deadline = deadline
-        self.tag = tl.constexpr(tl._unwrap_if_constexpr(tag))
+    if TYPE_CHECKING:
 
-    __init__.__triton_builtin__ = True  # type: ignore[attr-defined]
+        def __init__(self, table: tl.tensor, deadline: tl.tensor, tag: tl.constexpr) -> None: ...
+
+    else:
+
+        def __init__(self, table, deadline, tag, _semantic=None, _generator=None):
+            Ops.__init__(self, table, _semantic=_semantic, _generator=_generator)
+            self.deadline = deadline
+            self.tag = tl.constexpr(tl._unwrap_if_constexpr(tag))
+
+        __init__.__triton_builtin__ = True
 
 
 def device_context(cls: Class) -> Class:

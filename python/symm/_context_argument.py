@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ._memory import Memory, torch
 from ._symm import TABLE_HEADER_WORDS
+from .errors import ArgumentError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,13 +23,35 @@ MEANT = {
 }  # fmt: skip
 
 
+def is_triton(frame):
+    """Whether a frame is Triton's: the code that it makes for launches is in no module."""
+    return frame.f_globals.get("__name__", "triton.").startswith("triton.")
+
+
+def refuse_classes(arguments):
+    """An error where a kernel is given one of these classes, and not what is made of it."""
+    for each in arguments:
+        if isinstance(each, type) and issubclass(each, Argument):
+            made = "symm.init()" if each.__name__ == "World" else "world.team([0, 1]) or world.split(color)"
+            raise ArgumentError(f"a kernel is given the class symm.{each.__name__}: give it what {made} returns")
+
+
+class Words:
+    """The attribute `dtype`: the type of the table's words, which says whether kernels have a time-out."""
+
+    def __get__(self, argument, kind):
+        if argument is None:
+            # Triton asks a class, too, if it is given one.
+            if is_triton(sys._getframe(1)):
+                refuse_classes((kind,))
+            return self
+        return torch().uint64 if argument._timeouts.is_on else torch().int64
+
+
 class Argument:
     """A context table at `data_ptr()`, of memory that `rank.hold()` keeps."""
 
-    @property
-    def dtype(self):
-        """The type of the table's words, which says whether kernels have a time-out."""
-        return torch().uint64 if self._timeouts.is_on else torch().int64
+    dtype = Words()
 
     def get_device_context(self) -> Tensor:
         """The context table that kernels take: [rank, num_ranks, base_0, …], on the device: int64, or uint64 where
@@ -41,8 +64,7 @@ class Argument:
 
         def __getattr__(self, name):
             # Whoever else asks for a size means the number of ranks.
-            asks = sys._getframe(1).f_globals.get("__name__", "")
-            if name in OF_A_TENSOR and asks.startswith("triton."):
+            if name in OF_A_TENSOR and is_triton(sys._getframe(1)):
                 return getattr(self.get_device_context(), name)
             kind = type(self).__name__
             message = f"'{kind}' object has no attribute '{name}'"

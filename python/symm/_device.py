@@ -28,7 +28,7 @@ def heap_bytes(given):
         return size
     wanted = "symm.init: heap_size must be a number of bytes, such as 1 << 30"
     if isinstance(given, torch().device) or str(given).partition(":")[0] in DEVICES:
-        raise ArgumentError(f"{wanted}, not {given!r}: write symm.init(device={str(given)!r})")
+        raise ArgumentError(f"{wanted}, not {text_of(given)}: write symm.init(device={str(given)!r})")
     if hasattr(given, "mesh_dim_names") or type(given).__name__ == "ProcessGroup":
         mend = "symm.init() takes all ranks of torch.distributed by itself, and world.team makes a team of some"
         raise ArgumentError(f"{wanted}, not a {type(given).__name__}: {mend}")

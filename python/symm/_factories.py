@@ -100,7 +100,7 @@ class Factories:
             can_draw = False
         if not can_draw:
             ends = f"from {text_of(low)} to {text_of(high)}"
-            raise ArgumentError(f"uniform draws floats from low to high, not {shaped.dtype} {ends}")
+            raise ArgumentError(f"{self.called}.uniform draws floats from low to high, not {shaped.dtype} {ends}")
         return self._shaped("uniform", shaped, keywords, lambda tensor: tensor.uniform_(low, high))
 
     def _shaped(self, name, model, keywords, fill=None):
@@ -126,7 +126,7 @@ class Factories:
 
     def _made(self, function, arguments, used, keywords, call=None):
         """What torch's function makes of the keywords used instead of the user's; `call` is what the user calls."""
-        name = call or function
+        name = f"{self.called}.{call or function}"
         if keywords.get("out") is not None:
             raise ArgumentError(f"{name} makes a new tensor on the heap: leave out `out`")
         if keywords.get("layout") not in (None, getattr(torch(), "strided", None)):
@@ -135,11 +135,11 @@ class Factories:
             wanted = torch().device(keywords.get("device") or self.device)
             made = getattr(torch(), function)(*arguments, **used)
         except REFUSALS as error:
-            raise ArgumentError(f"{self.called}.{name}: {refusal(error, function, arguments, keywords)}") from None
+            raise ArgumentError(f"{name}: {refusal(error, function, arguments, keywords)}") from None
         if getattr(made, "layout", None) != getattr(torch(), "strided", None):
             raise ArgumentError(f"{name}: tensors on the heap are strided, and this one would be {made.layout}")
         if wanted.type != self.device.type or (wanted.type != "cpu" and wanted.index not in (None, self.device.index)):
-            raise ArgumentError(f"the symmetric heap is on {self.device}, not on {wanted}: leave out device")
+            raise ArgumentError(f"{name}: the symmetric heap is on {self.device}, not on {wanted}: leave out device")
         return made
 
     def _filled(self, name, arguments, keywords):

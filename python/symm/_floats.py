@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from triton.language import core as tl
 
 from ._carrier import Emitter, op
-from ._operands import describe
+from ._operands import flag
 from ._packets import WORDS, _dtype, _of_elements, _Packets, _shape, _shape_of
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def put_floats(
     elements that share their line with others.
     """
     value = emit.sent(value)
-    dtype = tl._unwrap_if_constexpr(dtype)
-    floats = _Floats(emit, slots, value.type.scalar if dtype is None else dtype, dtype is not None, written=True)
+    is_of_words = tl._unwrap_if_constexpr(dtype) is not None
+    floats = _Floats(emit, slots, _dtype(dtype) if is_of_words else value.type.scalar, is_of_words, written=True)
     floats.lay_out(value.type.scalar, _shape_of(value))
     lower, upper = floats.split(floats.pack(floats.bits(value)))
     operands = {"ctx": emit.context(ctx), "value": lower, "upper": upper, "slots": floats.lines(like=lower)}
@@ -142,10 +142,10 @@ def try_floats(
 def _asked(emit, ctx, slots, value, mask):
     """A value's lines, what an op that is about them takes, and the type of their words."""
     shape, dtype, layout, words = value
-    words = tl._unwrap_if_constexpr(words)
+    words = flag(words, "words")
     dtype = tl.float32 if tl._unwrap_if_constexpr(dtype) is None else _dtype(dtype)
     floats = _Floats(emit, slots, dtype, words)
-    floats.lay_out(tl.int64 if words else dtype, _shape(shape), layout)
+    floats.lay_out(tl.int64 if words else dtype, _shape(emit.as_compiled(shape, "shape")), layout)
     lines = floats.lines()
     operands = {"ctx": emit.context(ctx), "slots": lines, "mask": floats.mask(mask, like=lines)}
     return floats, operands, floats.words_like(lines)
@@ -165,7 +165,7 @@ class _Floats(_Packets):
     def lay_out(self, dtype, shape, layout=None):
         super().lay_out(dtype, shape, layout)
         if self.words and (self.size != 8 or not dtype.is_int()):
-            raise TypeError(f"words of floats are int64, not {dtype}")
+            raise TypeError(f"value must be a block of int64, words of these floats, where dtype is given, not of {dtype}")
         if not self.is_plain and math.prod(self.shape) * self.size % 16:
             raise ValueError(f"a block of floats is a multiple of 16 bytes, not {math.prod(self.shape) * self.size}")
         self.word = tl.uint64

@@ -5,16 +5,12 @@ earlier programs, but not for later ones.
 """
 
 import ctypes
-import functools
 import inspect
-import sys
-from pathlib import Path
 
 import numpy as np
 from triton import knobs
 from triton.language import core as tl
-from triton.runtime import interpreter
-from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
+from triton.runtime.interpreter import TensorHandle, interpreter_semantic
 
 from . import (
     _interpreter_autotune,
@@ -30,10 +26,11 @@ from . import (
 )
 from ._interpreter_deadline import Clock, timed_out
 from ._interpreter_memory import bits, check_lines, contiguous, everywhere, from_packets, integer, like, load, store
+from ._interpreter_place import in_kernel, kind_of_number, located
 from ._operands import Bases, Operands, complaint
 from ._symm import DEADLINE_OFFSET, MAX_RANKS, TABLE_HEADER_WORDS
 from ._timeouts import barrier_text
-from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
+from .errors import NotSymmetricError, RankRangeError, SymmError
 
 
 def run(function, name, args, kwargs):
@@ -42,7 +39,7 @@ def run(function, name, args, kwargs):
     if not knobs.runtime.interpret:
         raise SymmError(on_the_host)
     try:
-        return function(Interpreter(name, function), *args, **kwargs)
+        return function(Interpreter(name, function, len(args)), *args, **kwargs)
     except (RankRangeError, NotSymmetricError) as error:
         raise located(f"symm {name}: {error.message}", type(error)) from None
     except SymmError:
@@ -53,34 +50,12 @@ def run(function, name, args, kwargs):
         raise located(f"symm {name}: {complaint(function, args, kwargs, error)}") from error
 
 
-def in_kernel():
-    """Whether Triton's interpreter is the caller."""
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename != interpreter.__file__:
-        frame = frame.f_back
-    return frame is not None
-
-
-def located(message, kind=CompileError):
-    """An error at the line of the kernel that is being interpreted."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(not_kernels()):
-        frame = frame.f_back
-    return kind(message, frame.f_code.co_filename, frame.f_lineno)
-
-
-@functools.cache
-def not_kernels():
-    """The folders whose functions are not kernels."""
-    return str(Path(__file__).parent), str(Path(tl.__file__).parents[1])
-
-
 class Interpreter(Operands):
     """Does each op at once, instead of emitting it."""
 
-    def __init__(self, called, function):
+    def __init__(self, called, function, count):
         super().__init__(interpreter_semantic)
-        self.called, self.function = called, function
+        self.called, self.function, self.count = called, function, count
 
     def negative(self, value):
         if value.type.scalar != tl.bfloat16:
@@ -96,9 +71,20 @@ class Interpreter(Operands):
         return super().value(value, pointer, name)
 
     def sent(self, value):
-        # Compiled, a loop's variable is a scalar of the kernel. Here it is a number, as a constant is.
-        is_number = isinstance(value, (bool, int, float))
-        return super().sent(self.semantic.to_tensor(value) if is_number else value)
+        is_variable = isinstance(value, (bool, int, float)) and self._kind("value") != "constant"
+        return super().sent(self.semantic.to_tensor(value) if is_variable else value)
+
+    def as_compiled(self, value, name):
+        numbers = value if isinstance(value, tuple) else (value,)
+        if not all(isinstance(each, (int, float)) for each in numbers) or self._kind(name) != "variable":
+            return value
+        variables = tuple(map(self.semantic.to_tensor, numbers))
+        return variables if isinstance(value, tuple) else variables[0]
+
+    def _kind(self, name):
+        """What a number is. Compiled, a loop's variable is a scalar of the kernel; here it is a number, too."""
+        position = list(inspect.signature(self.function).parameters).index(name) - 1
+        return kind_of_number(self.called, name, position, self.count)
 
     def present(self, operands):
         self.says_rank = context.name if isinstance(context := operands.get("ctx"), Bases) else ""
@@ -359,7 +345,7 @@ def check_symmetric(operands, name, mask=True, every=True):
     if outside is not None:
         as_given = f", which is {operands.says_rank}" if operands.says_rank else ""
         said = f"{operands.called(name)} is not on the symmetric heap of {_open.rank_text(world, words[0])}{as_given}"
-        lies = _open.lies(outside, world, words[0]) or _interpreter_polls.argument_at(outside) or f"it is {outside:#x}"
+        lies = _open.lies(outside, world, words[0]) or _interpreter_polls.argument_at(outside)
         raise NotSymmetricError(f"{said}: {lies}")
 
 

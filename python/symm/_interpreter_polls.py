@@ -19,6 +19,7 @@ from triton.runtime.errors import InterpreterError
 from triton.runtime.interpreter import TensorHandle, interpreter_semantic
 
 from . import _interpreter_deadlock, _interpreter_memory, _interpreter_trace, _open
+from ._context_argument import Argument, refuse_classes
 from ._host_call import calls, is_call
 from ._interpreter_deadline import Clock, timed_out
 from ._memory import torch
@@ -109,6 +110,7 @@ def _launched(run):
 
     @functools.wraps(run)
     def wrapper(kernel, *args, **keywords):
+        refuse_classes((*args, *keywords.values()))
         before = polls.world, polls.kernel, polls.arguments
         polls.forget()
         polls.arguments = {**dict(zip(kernel.arg_names, args)), **keywords}
@@ -135,14 +137,16 @@ COPIED = " (torch.compile gives a custom op a copy of what it writes: use tensor
 
 
 def argument_at(address):
-    """The tensor among the kernel's arguments in which an address is, for messages; "" for none."""
+    """The tensor among the kernel's arguments in which an address is, for messages."""
     for name, value in polls.arguments.items():
         if isinstance(value, torch().Tensor):
             storage = value.untyped_storage()
             if 0 <= address - storage.data_ptr() < storage.nbytes():
                 told = f"it is in {name}, a tensor of {value.dtype}, {tuple(value.shape)}, that is on no heap"
                 return told + (COPIED if "torch._dynamo" in sys.modules else "")
-    return ""
+        elif isinstance(value, Argument) and address == value.data_ptr():
+            return f"it is that of {name}, the {type(value).__name__} itself"
+    return "it is in none of the tensors that the kernel was given"
 
 
 def unwrapped(error):

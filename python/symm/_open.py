@@ -2,9 +2,8 @@
 
 import weakref
 
-from ._memory import Memory, torch
+from ._memory import Memory, text_of, torch
 from ._symm import TABLE_HEADER_WORDS, TRACE_OFFSET, decline_run, join_run
-from .errors import SymmError
 
 # How a World joins; symm.check has a way of its own.
 join, decline = join_run, decline_run
@@ -26,8 +25,8 @@ def num_ranks(first_base):
     """How many ranks there are in the World or Team of which rank 0's base is an address."""
     world = next((world for world in (*worlds, *teams) if world.bases[0] == first_base), None)
     if world is None:
-        said = "these are not the heap bases of an open run: pass what get_heap_bases() returns"
-        raise SymmError(f"{said} (get_device_context() is a context, not heap bases)")
+        wanted = "what get_heap_bases() returns, of a run that is open"
+        raise TypeError(f"heap_bases must be {wanted}, and not that of get_device_context()")
     return world.get_num_ranks()
 
 
@@ -96,7 +95,7 @@ def _was_on_a_heap(address):
 def shown(value, world):
     """What the host API was given where it wants a tensor on a World's or a Team's heap, for messages."""
     if not isinstance(value, torch().Tensor):
-        return f"{value!r}"
+        return text_of(value)
     kind = f"a tensor of {value.dtype}, {tuple(value.shape)}, "
     whose, _ = place_of(address_of(value), worlds)
     if whose < 0:

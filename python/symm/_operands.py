@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, get_args
 
 from triton.language import core as tl
 
+from ._context_argument import Argument
 from ._symm import MAX_RANKS
 
 
@@ -36,15 +37,17 @@ class Operands:
         kind = getattr(table, "type", None)
         if isinstance(table, tl.tensor) and kind.is_ptr() and kind.element_ty in (tl.int64, tl.uint64):
             return table
-        wanted = "a DeviceContext, or the World or context table (int64) that is an argument of the kernel"
-        raise TypeError(f"ctx must be {wanted}, not {describe(value)}")
+        wanted = "the World, which is an argument of the kernel, a DeviceContext of it, or its context table (int64)"
+        is_class = isinstance(value, type)
+        mend = ": launch the kernel with what symm.init() returns" if is_class or is_of_the_host(value) else ""
+        raise TypeError(f"ctx must be {wanted}, not {describe(value)}{mend}")
 
     def deadline(self, ctx, timeout=None):
         """The record of a context's deadline, None where there is none; and the attributes that go with it.
 
         `timeout` is what an op is given: seconds. A context has a deadline of its own, or a time-out by its type.
         """
-        timeout = tl._unwrap_if_constexpr(timeout)
+        timeout = tl._unwrap_if_constexpr(self.as_compiled(timeout, "timeout"))
         if (record := getattr(ctx, "deadline", None)) is not None:
             if timeout is not None:
                 raise TypeError("this context has a deadline of its own: leave out timeout")
@@ -149,8 +152,15 @@ class Operands:
             value = float(value)
         elif isinstance(value, int):
             whole(value, pointer.type.scalar.element_ty, name)
-        value = self._like(value, pointer, name)
-        return self.semantic.cast(value, pointer.type.scalar.element_ty)
+        element = pointer.type.scalar.element_ty
+        is_pointer = isinstance(value, tl.tensor) and value.type.scalar.is_ptr()
+        if is_pointer and not (element.is_ptr() or element in (tl.int64, tl.uint64)):
+            raise TypeError(f"{name} must be a number or a block of numbers, not {describe(value)}")
+        return self.semantic.cast(self._like(value, pointer, name), element)
+
+    def as_compiled(self, value, name):
+        """What an argument that has to be a constant is to Triton's compiler: the interpreter knows less of it."""
+        return value
 
     def sent(self, value):
         """A value that is sent with its type: one that a kernel has computed, or was given."""
@@ -180,13 +190,8 @@ class Operands:
         return self.semantic.minus(value)
 
     def mask(self, value, pointer):
-        value = tl._unwrap_if_constexpr(value)
-        if value is None or value is True:
-            return None
-        value = self._like(value, pointer, "mask")
-        if not value.type.scalar.is_bool():
-            raise TypeError(f"mask must be boolean, not {describe(value)}")
-        return value
+        value = boolean(value)
+        return None if value is None else self._like(value, pointer, "mask")
 
     def other(self, value, pointer, mask):
         """What masked elements become; `mask` is what the user wrote. Where it is True everywhere, there are none."""
@@ -234,6 +239,17 @@ def whole(value, element, name):
         raise ValueError(f"{name} {value} does not fit in {element}")
 
 
+def boolean(value):
+    """The mask that a user wrote; None where it is True everywhere."""
+    value = tl._unwrap_if_constexpr(value)
+    if value is None or value is True:
+        return None
+    if not isinstance(value, bool) and not (isinstance(value, tl.tensor) and value.type.scalar.is_bool()):
+        mend = "write True or False, or a comparison such as offsets < n"
+        raise TypeError(f"mask must be boolean, not {describe(value)}: {mend}")
+    return value
+
+
 def choice(value, name, choices):
     """A keyword that the user wrote, or None for the default; `choices` is a Literal."""
     value = tl._unwrap_if_constexpr(value)
@@ -263,13 +279,27 @@ def shape_of(value):
 
 
 def describe(value):
+    """What a user wrote, for messages: a constant as it is, of anything else its type and shape."""
     value = tl._unwrap_if_constexpr(value)
     # Asked first: in some versions of Triton a tuple raises ValueError for an attribute that it has not.
-    if isinstance(value, tl.tuple):
+    if isinstance(value, (tl.tuple, tuple, list)):
         return f"the tuple ({', '.join(map(describe, value))})"
-    if hasattr(value, "data_ptr"):
-        return "a tensor of the host"
-    return str(value.type) if isinstance(value, tl.tensor) else repr(value)
+    if isinstance(value, tl.tensor):
+        return f"a block of {value.type.scalar} of shape {shape_of(value)}" if is_block(value) else str(value.type)
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if is_of_the_host(value):
+        return f"a {type(value).__name__ if isinstance(value, Argument) else 'tensor'} of the host"
+    if isinstance(value, tl.base_value):
+        return f"a {type(value).__name__}"
+    if callable(value):
+        return f"the function {getattr(value, '__name__', type(value).__name__)}, which is not called"
+    return repr(value)
+
+
+def is_of_the_host(value):
+    """Whether a value is a tensor or a World of the host, which a kernel has only as an argument."""
+    return not isinstance(value, type) and hasattr(value, "data_ptr")
 
 
 def complaint(function, args, kwargs, error):
@@ -296,4 +326,5 @@ def is_context(value):
     """Whether a value may be a context: what else points to integers of 64 bits is not told from a table."""
     kind = getattr(getattr(value, "table", value), "type", None)
     is_table = isinstance(kind, tl.pointer_type) and kind.element_ty in (tl.int64, tl.uint64)
-    return is_table or hasattr(value, "rank_here") or isinstance(value, Bases)
+    is_meant = isinstance(value, type) or is_of_the_host(value)
+    return is_table or is_meant or hasattr(value, "rank_here") or isinstance(value, Bases)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from triton.language import core as tl
 
 from ._carrier import Emitter, op
-from ._operands import describe, shape_of, whole
+from ._operands import boolean, describe, shape_of, whole
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -117,7 +117,7 @@ def _asked(emit, ctx, slots, epoch, value, mask):
     """A value's packets, what an op that receives them takes, and the type of their words."""
     shape, dtype, layout = value
     packets = _Packets(emit, slots)
-    packets.lay_out(_dtype(dtype), _shape(shape), layout)
+    packets.lay_out(_dtype(dtype), _shape(emit.as_compiled(shape, "shape")), layout)
     lines = packets.lines()
     operands = {"ctx": emit.context(ctx), "slots": lines, "epoch": _epoch(emit, epoch)}
     operands["mask"] = packets.mask(mask, like=lines)
@@ -137,7 +137,7 @@ class _Packets:
 
     def lay_out(self, dtype, shape, layout=None):
         """Decides how many elements a packet holds."""
-        self.dtype, self.layout = dtype, layout
+        self.dtype, self.layout = dtype, self._layout(layout)
         # Booleans are bytes in memory.
         self.stored = tl.int8 if dtype.is_bool() else dtype
         self.size = self.stored.primitive_bitwidth // 8
@@ -153,6 +153,19 @@ class _Packets:
         self.is_scalar = not self.shape
         self.is_plain = self.is_scalar or self.in_block
         self.word = self.stored if self.each == 1 else WORDS[self.size * self.each]
+
+    def _layout(self, layout):
+        """The layout that the user wants a result in, if any."""
+        layout = tl._unwrap_if_constexpr(layout)
+        if layout is None:
+            return None
+        if not hasattr(self.semantic, "convert_layout"):
+            raise TypeError("layout is for Gluon kernels: leave it out")
+        from triton.experimental.gluon.language._layouts import DistributedLayout
+
+        if not isinstance(layout, DistributedLayout):
+            raise TypeError(f"layout must be a layout of Gluon, such as gl.BlockedLayout(…), not {describe(layout)}")
+        return layout
 
     def bits(self, value):
         """The elements as they lie in memory."""
@@ -248,14 +261,8 @@ class _Packets:
         return self.semantic.where(self._like(mask, value), value, self._zero(value))
 
     def _boolean(self, mask):
-        mask = tl._unwrap_if_constexpr(mask)
-        if mask is None or mask is True:
-            return None
-        if isinstance(mask, bool):
-            mask = self.semantic.to_tensor(mask)
-        if not isinstance(mask, tl.tensor) or not mask.type.scalar.is_bool():
-            raise TypeError(f"mask must be boolean, not {describe(mask)}")
-        return mask
+        mask = boolean(mask)
+        return self.semantic.to_tensor(mask) if isinstance(mask, bool) else mask
 
     def _of_shape(self, mask):
         """A mask of the value's shape."""
@@ -335,7 +342,7 @@ def _dtype(dtype):
     dtype = tl._unwrap_if_constexpr(dtype)
     dtype = tl.int64 if dtype is None else dtype
     if not isinstance(dtype, tl.dtype) or dtype.is_ptr() or dtype.is_block() or dtype.name == "void":
-        raise TypeError(f"dtype must be an element type such as tl.bfloat16, not {dtype!r}")
+        raise TypeError(f"dtype must be an element type such as tl.bfloat16, not {describe(dtype)}")
     return dtype
 
 
@@ -344,7 +351,7 @@ def _shape(shape):
     sizes = shape if isinstance(shape, (tuple, list, tl.tuple)) else [shape]
     sizes = tuple(tl._unwrap_if_constexpr(size) for size in sizes)
     if not all(isinstance(size, int) and size > 0 and size & (size - 1) == 0 for size in sizes):
-        raise ValueError(f"shape must consist of powers of two, not {shape!r}")
+        raise ValueError(f"shape must consist of constant powers of two, not {describe(shape)}")
     return sizes
 
 

@@ -27,7 +27,7 @@ class Places:
     def is_symmetric(self, tensor: Tensor) -> bool:
         """Whether a tensor is on this rank's heap, so that every rank has its counterpart."""
         if not isinstance(tensor, torch().Tensor):
-            raise ArgumentError(f"is_symmetric takes a tensor, not {tensor!r}")
+            raise ArgumentError(f"is_symmetric takes a tensor, not {text_of(tensor)}")
         return tensor.device.type == self.device.type and self._rank.is_symmetric(address_of(tensor))
 
     def as_remote(self, tensor: Tensor, rank: int) -> Tensor:

@@ -12,21 +12,25 @@ import threading
 import uuid
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from triton.language import constexpr
 from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
 
 from . import _engine
 from ._device import ForBlocks
+from ._memory import text_of
 from .errors import ArgumentError
 
 Kernel = TypeVar("Kernel")
 STRICT, DUMP, BOUNDS = "SYMM_STRICT", "SYMM_DUMP", "SYMM_BOUNDS_CHECKS"
 # As the environment holds them: a look at it in text takes a microsecond.
 IN_ENVIRONMENT = tuple(name.encode() for name in (STRICT, DUMP, BOUNDS))
-# What one may expect a launch to take, and what does it.
-OF_A_BLOCK = dict.fromkeys(("strict", "dump", "bounds_checks"), "st.options") | {"timeout": "world.timeout"}
+# What `options` takes, and what one may expect a launch to take, with what does it.
+OPTIONS = "strict", "dump", "bounds_checks"
+OF_A_BLOCK = dict.fromkeys(OPTIONS, "st.options") | {"timeout": "world.timeout"}
+MENDED = "write `with st.options(…):` around the launches, or `@st.options(…)` above @triton.jit"
 # What a kernel has of its own, what a source to be compiled has kept, and what no other process asks the cache for.
 OWN, KEPT, THIS_PROCESS = "symm_switches", "symm_kept_switches", uuid.uuid4().hex
 
@@ -92,6 +96,25 @@ class Current(threading.local):
 current = Current()
 
 
+def by_name(init):
+    """An error where `options` is given a switch without its name."""
+    # What Python's own errors of its arguments call it.
+    init.__qualname__ = "options"
+
+    @functools.wraps(init)
+    def named(self, *given, **switches):
+        if any(isinstance(each, constexpr) for each in (*given, *switches.values())):
+            raise ArgumentError(f"options is not for kernels: {MENDED}")
+        if not given:
+            return init(self, **switches)
+        if isinstance(given[0], (JITFunction, InterpretedFunction)):
+            raise ArgumentError("options: which? Write `@st.options(strict=True)`, say, above the kernel's @triton.jit")
+        names = f"{', '.join(OPTIONS[:-1])} or {OPTIONS[-1]}"
+        raise ArgumentError(f"options takes each switch by its name, {names}, and was given {text_of(given[0])}")
+
+    return named
+
+
 class options(ForBlocks):
     """Switches of the compiler: a decorator of kernels, above `@triton.jit` or `@gluon.jit`, and a `with` block.
 
@@ -104,7 +127,7 @@ class options(ForBlocks):
     compiled again.
     """
 
-    _unused = "st.options", "write `with st.options(…):` around the launches, or `@st.options(…)` above @triton.jit"
+    _unused = "st.options", MENDED
 
     def __init__(
         self,
@@ -115,15 +138,19 @@ class options(ForBlocks):
     ):
         for name, told in {"strict": strict, "bounds_checks": bounds_checks}.items():
             if told is not None and not isinstance(told, bool):
-                raise ArgumentError(f"options: {name} must be True or False, not {told!r}")
+                raise ArgumentError(f"options: {name} must be True or False, not {text_of(told)}")
         folder = os.fspath(dump) if isinstance(dump, (str, os.PathLike)) else dump
         if folder is not None and not isinstance(folder, str):
-            raise ArgumentError(f"options: dump must be a folder, not {dump!r}")
+            raise ArgumentError(f"options: dump must be a folder, not {text_of(dump)}")
         self._asked = Asked(strict, folder, bounds_checks)
         self._made()
 
-    # What Python's own errors of its arguments call it.
-    __init__.__qualname__ = "options"
+    if not TYPE_CHECKING:
+        __init__ = by_name(__init__)
+
+    def __repr__(self) -> str:
+        named = zip(OPTIONS, self._asked, strict=True)
+        return f"st.options({', '.join(f'{name}={told!r}' for name, told in named if told is not None)})"
 
     def __call__(self, kernel: Kernel) -> Kernel:
         self._is_used = True
@@ -131,7 +158,7 @@ class options(ForBlocks):
         while not isinstance(inner, (JITFunction, InterpretedFunction)) and hasattr(inner, "fn"):
             inner = inner.fn
         if not isinstance(inner, (JITFunction, InterpretedFunction)):
-            raise ArgumentError(f"options: {kernel!r} is not a kernel: write it above @triton.jit")
+            raise ArgumentError(f"options: {text_of(kernel)} is not a kernel: write it above @triton.jit")
         # What is above goes before what is below.
         setattr(inner, OWN, self._asked.over(getattr(inner, OWN, Asked())))
         return kernel

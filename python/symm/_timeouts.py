@@ -289,6 +289,9 @@ class Limit(ForBlocks, contextlib.ContextDecorator):
         self._unused = f"{type(world).__name__}.timeout", mend
         self._made()
 
+    def __repr__(self):
+        return f"{type(self.world).__name__}.timeout({f'{self.seconds:g}' if self.seconds < math.inf else None})"
+
     def __call__(self, function):
         self._is_used = True
         return super().__call__(function)

@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 
 from ._device import caller
-from ._memory import torch
+from ._memory import text_of, torch
 from .errors import ArgumentError, BootstrapError, SymmWarning
 
 
@@ -96,7 +96,7 @@ def ranks_of_torch(group, world):
         return None
     if is_mesh:
         if group.ndim != 1:
-            message = f"team: ranks must be a DeviceMesh of one dimension, not {group!r}: name one, as in mesh['tp']"
+            message = f"team: ranks must be a DeviceMesh of one dimension, not {text_of(group)}: name one, as in mesh['tp']"
             raise ArgumentError(message)
         group = group.get_group()
     nobody = distributed.GroupMember.NON_GROUP_MEMBER

@@ -67,6 +67,9 @@ class trace(ForBlocks):
         self.path, self.world, self.max_events = Path(path), world, max_events
         self._made()
 
+    def __repr__(self) -> str:
+        return f"symm.trace({os.fspath(self.path)!r})"
+
     def __enter__(self) -> trace:
         self._is_used = True
         recorder, refused = self._recorder(), None

@@ -122,9 +122,9 @@ def wrong(table, p, flag, h, n, CASE: tl.constexpr):
     elif CASE == 1:
         st.store(table, p + at, 1, tl.arange(0, 64))  # rank has shape [64], but the pointers have [32]
     elif CASE == 2:
-        st.load(table, p + at, at * 0.5)  # rank must be an integer, not <['32'], fp32>
+        st.load(table, p + at, at * 0.5)  # rank must be an integer, not a block of fp32 of shape [32]
     elif CASE == 3:
-        st.store(table, p + at, 1, at < n)  # rank must be an integer, not <['32'], int1>
+        st.store(table, p + at, 1, at < n)  # rank must be an integer, not a block of int1 of shape [32]
     elif CASE == 4:
         st.put(table, p + at, p + at, at)  # rank must be one integer, not a block: all elements
     elif CASE == 5:
@@ -142,7 +142,7 @@ def wrong(table, p, flag, h, n, CASE: tl.constexpr):
     elif CASE == 11:
         st.signal(table, flag, 1, 1, mask=n > 0)  # mask is for a block of ranks: put a signal to one rank under an if
     elif CASE == 12:
-        st.signal(table, flag, 1, at, mask=at)  # mask must be boolean, not <['32'], int32>
+        st.signal(table, flag, 1, at, mask=at)  # mask must be boolean, not a block of int32 of shape [32]
     elif CASE == 13:
         st.signal(table, flag, 1, at, group="grid")  # group must be one of 'thread', 'warp', 'block', not 'grid'
     elif CASE == 14:

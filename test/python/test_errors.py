@@ -8,6 +8,7 @@ import symm.triton as st
 import triton
 import triton.language as tl
 from compiling import VERSION, compile_for
+from test_ranks import outputs, start
 from triton.experimental import gluon
 
 SIGNATURE = {"table": "*i64", "p": "*fp32", "c": "*kfp32", "h": "*fp16", "b": "*i8", "flag": "*i64", "n": "i32"}
@@ -17,7 +18,7 @@ SIGNATURE = {"table": "*i64", "p": "*fp32", "c": "*kfp32", "h": "*fp16", "b": "*
 def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
     at = tl.arange(0, 64)
     if CASE == 0:
-        st.load(p, p, 1)  # ctx must be a DeviceContext, or the World or context table (int64) that is an argument of the kernel, not pointer<fp32>
+        st.load(p, p, 1)  # ctx must be the World, which is an argument of the kernel, a DeviceContext of it, or its context table (int64), not pointer<fp32>
     elif CASE == 1:
         st.load(table, n, 1)  # ptr must be a pointer or a block of pointers, not int32
     elif CASE == 2:
@@ -27,7 +28,7 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
     elif CASE == 4:
         st.load(table, p, -1)  # rank must be at least 0 and below the number of ranks, not -1
     elif CASE == 5:
-        st.load(table, p + at, 1, mask=at)  # mask must be boolean, not <['64'], int32>
+        st.load(table, p + at, 1, mask=at)  # mask must be boolean, not a block of int32 of shape [64]: write True or False, or a comparison such as offsets < n
     elif CASE == 6:
         st.load(table, p, 1, other=0)  # other is what masked elements become: it needs a mask
     elif CASE == 7:
@@ -55,7 +56,7 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
     elif CASE == 18:
         st.load(table, p, 1, volatile=2)  # volatile must be True or False, not 2
     elif CASE == 19:
-        st.DeviceContext(n).barrier()  # symm DeviceContext: ctx must be a DeviceContext, or the World
+        st.DeviceContext(n).barrier()  # symm DeviceContext: ctx must be the World, which is an argument of the kernel, a Dev
     elif CASE == 20:
         st.atomic_cas(table, h, 1, 2, 1)  # there is no atomic_cas of fp16
     elif CASE == 21:
@@ -167,7 +168,46 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
     elif CASE == 74:
         st.wait(table, flag, 1, compare=n)  # compare must be one of 'eq', 'ne', 'lt', 'le', 'gt', 'ge', not int32
     elif CASE == 75:
-        st.barrier(table, group=at)  # group must be one of 'thread', 'warp', 'block', not <['64'], int32>
+        st.barrier(table, group=at)  # group must be one of 'thread', 'warp', 'block', not a block of int32 of shape [64]
+    elif CASE == 76:
+        st.load(table, p, 1, mask=1)  # mask must be boolean, not 1: write True or False, or a comparison such as offset
+    elif CASE == 77:
+        st.put_packet(table, flag, n, 1, 1, mask=n)  # symm put_packet: mask must be boolean, not int32: write True or
+    elif CASE == 78:
+        st.store(table, p + at, p + at, 1)  # value must be a number or a block of numbers, not a block of pointer<fp32>
+    elif CASE == 79:
+        st.load(table, p + at, 1, at < n, other=p)  # other must be a number or a block of numbers, not pointer<fp32>
+    elif CASE == 80:
+        st.wait_packet(table, flag, 1, n)  # symm wait_packet: shape must consist of constant powers of two, not int32
+    elif CASE == 81:
+        st.try_packet(table, flag, 1, 8, flag)  # dtype must be an element type such as tl.bfloat16, not pointer<int64>
+    elif CASE == 82:
+        st.wait_packet(table, flag, 1, 8, layout=3)  # symm wait_packet: layout is for Gluon kernels: leave it out
+    elif CASE == 83:
+        st.put_floats(table, flag, at * 1.0, 1, dtype="x")  # dtype must be an element type such as tl.bfloat16, not 'x'
+    elif CASE == 84:
+        st.wait_floats(table, flag, 8, words=1)  # symm wait_floats: words must be True or False, not 1
+    elif CASE == 85:
+        st.barrier(table, timeout=n)  # symm barrier: timeout must be a constant number of seconds above 0, not int32
+    elif CASE == 86:
+        for i in range(1, 3):
+            st.wait(table, flag, 1, timeout=i)  # timeout must be a constant number of seconds above 0, not int32
+    elif CASE == 87:
+        for i in tl.range(1, 3):
+            st.try_packet(table, flag, 1, (2, i + 1))  # powers of two, not the tuple (
+    elif CASE == 88:
+        for i in tl.static_range(1, 2):
+            st.put_packet(table, flag, i, 1, 1)  # value must be a scalar or a block of the kernel, not 1: its type is
+    elif CASE == 89:
+        st.DeviceContext(symm.World)  # (int64), not the class World: launch the kernel with what symm.init() returns
+    elif CASE == 90:
+        st.load(table, st.DeviceContext(table), 1)  # ptr must be a pointer or a block of pointers, not a DeviceContext
+    elif CASE == 91:
+        st.load(table, (p, flag), 1)  # a block of pointers, not the tuple (pointer<fp32>, pointer<int64>)
+    elif CASE == 92:
+        st.load(table, p, st.rank)  # symm load: rank must be an integer, not the function rank, which is not called
+    elif CASE == 93:
+        st.put_floats(table, flag, at * 1.0, 1, dtype=tl.float32)  # value must be a block of int64, words of these
 
 
 SOURCE = inspect.getsource(wrong.fn)
@@ -189,6 +229,12 @@ def test_message_and_line(case):
     assert error.file == __file__
     assert error.line == FIRST + SOURCE.splitlines().index(CASES[case])
     assert str(error).startswith(f"{__file__}:{error.line}: symm ")
+
+
+@pytest.mark.in_turn
+def test_an_interpreted_kernel_says_the_same():
+    [(output, status)] = outputs(start("errors_alike.py", 1))
+    assert status == 0, output
 
 
 @triton.jit

@@ -14,7 +14,7 @@ import tile_kernels
 import triton
 import triton.language as tl
 from compiling import VERSION, carriers, compile_for, exported, machine_text
-from symm.iris import _host
+from symm.iris import _left_out
 from symm.iris.context import GluonContext, TritonContext
 from symm.iris.experimental.iris_gluon import IrisDeviceCtx
 from test_data import accesses
@@ -233,6 +233,18 @@ def no_locks(p, context_tensor, peer):
     ctx.reduce_scatter(iris.Tile(0, 0, 4, 4, peer), view, view, None)
 
 
+@triton.jit
+def wrong_data(p, context_tensor, peer):
+    iris.Tile(0, 0, 4, 8, tl.zeros((8, 4), tl.float32))
+
+
+@triton.jit
+def wrong_locks(p, context_tensor, peer):
+    ctx = TritonContext.initialize(context_tensor, 0, 2)
+    view = iris.make_tensor_view(p, 4, 4, 4, 1)
+    ctx.all_reduce_two_shot(iris.Tile(0, 0, 4, 4, peer), view, view, p)
+
+
 @pytest.mark.parametrize(
     ("kernel", "signature", "line", "message"),
     [
@@ -251,6 +263,7 @@ def no_locks(p, context_tensor, peer):
         (wrong_view, {"context_tensor": "*i64"}, 3, "symm gather: src_view must be a TensorView, which "),
         (wrong_dim, {"context_tensor": "*i64"}, 4, "symm all_gather: dim must be 0 or 1, not 2"),
         (no_locks, {"context_tensor": "*i64"}, 4, "symm reduce_scatter: locks must be a pointer or a block"),
+        (wrong_locks, {"context_tensor": "*i64"}, 4, "locks must point to int32, uint32, int64 or uint64, not to fp32"),
         (wrong_rank, {"heap_bases": "*u64"}, 2, "symm store: from_rank must be an integer, not 1.5"),
     ],
 )
@@ -261,15 +274,27 @@ def test_wrong_kernels_name_the_line(kernel, signature, line, message):
     assert (caught.value.file, caught.value.line) == (__file__, first + line)
 
 
+def test_a_tile_has_values_of_its_shape():
+    # Where Triton makes an object of a kernel it says the line itself.
+    said = r"Tile: data must be a block of shape \[4, 8\], \(block_m, block_n\), not a block of fp32 of shape \[8, 4\]"
+    with pytest.raises(triton.compiler.errors.CompilationError, match=said):
+        compile_for("sm_90", wrong_data, {"p": "*fp32", "context_tensor": "*i64", "peer": "i32"})
+
+
 def test_names_of_iris():
     assert iris.DeviceContext is iris.Context is TritonContext
     assert IrisDeviceCtx is GluonContext
     missing = [name for name in iris.__all__ if not hasattr(iris, name)]
     assert not missing
-    for name in iris.LEFT_OUT:
-        with pytest.raises(AttributeError, match=f"symm.iris has no {name}: docs/iris.md says what it leaves out"):
+    for name, mend in _left_out.OF_THE_MODULE.items():
+        said = re.escape(f"symm.iris has no {name}: {mend} (docs/iris.md, What is missing)")
+        with pytest.raises(AttributeError, match=said):
             getattr(iris, name)
+        with pytest.raises(ImportError, match=said):
+            exec(f"from symm.iris import {name}")
     assert not hasattr(iris, "laod")
+    with pytest.raises(ImportError, match="cannot import name 'laod' from 'symm.iris'"):
+        exec("from symm.iris import laod")
 
 
 def test_the_module_of_the_same_name():
@@ -281,4 +306,5 @@ def test_the_module_of_the_same_name():
 
 def test_what_is_left_out_is_on_its_page():
     page = (Path(__file__).parents[2] / "docs/iris.md").read_text().split("## What is missing")[1]
-    assert [name for name in (*iris.LEFT_OUT, *_host.LEFT_OUT) if f"`{name}`" not in page] == []
+    names = {**_left_out.OF_THE_MODULE, **_left_out.OF_AN_IRIS, **_left_out.OF_A_HEAP}
+    assert [name for name in names if f"`{name}`" not in page] == []

@@ -253,7 +253,7 @@ def wrong_dtype(table, p):
     [
         (wrong_slots, "fp32", "slots must be a pointer to integers"),
         (wrong_value, "i32", "value must be a scalar or a block of the kernel, not 3"),
-        (wrong_shape, "i32", "shape must consist of powers of two, not 3"),
+        (wrong_shape, "i32", "shape must consist of constant powers of two, not 3"),
         (wrong_block, "i32", "slots are a block of shape"),
         (wrong_epoch, "i32", "epoch must be one integer, not 1.5"),
         (wrong_dtype, "i32", "dtype must be an element type"),

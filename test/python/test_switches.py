@@ -61,6 +61,11 @@ def test_strict_kernels(monkeypatch, target):
 
 
 @triton.jit
+def optional(table, data):
+    st.options(strict=True)
+
+
+@triton.jit
 def relaxed(table, data):
     ctx = st.DeviceContext(table)
     ctx.store(data, 1.0, 1)
@@ -134,8 +139,14 @@ def test_wrong_switches(monkeypatch, tmp_path):
         st.options(dump=3)
     with pytest.raises(symm.ArgumentError, match="options: dump must be a folder, not b'dumps'"):
         st.options(dump=b"dumps")
-    with pytest.raises(TypeError, match="takes 1 positional argument"):
-        st.options(True)
+    named = "options takes each switch by its name, strict, dump or bounds_checks, and was given "
+    for wrong in (True, None, "dumps", 3):
+        with pytest.raises(symm.ArgumentError, match=f"^{named}{wrong!r}$"):
+            st.options(wrong)
+    with pytest.raises(symm.ArgumentError, match=r"options: which\? Write `@st.options\(strict=True\)`, say, above the"):
+        st.options(fresh(narrow))
+    with pytest.raises(triton.compiler.errors.CompilationError, match="options is not for kernels: write `with st.opt"):
+        compile_for("sm_90", optional, SIGNATURE)
     with pytest.raises(TypeError, match=r"^options\(\) got an unexpected keyword argument 'foo'$"):
         st.options(foo=1)
     for wrong in (3, narrow.fn, st.options):
@@ -153,6 +164,12 @@ def test_wrong_switches(monkeypatch, tmp_path):
     said = "options: dump: cannot write to "
     with pytest.raises(symm.ArgumentError, match=said), st.options(dump=tmp_path / "another"):
         compile_for("sm_90", narrow, SIGNATURE)
+
+
+@pytest.mark.filterwarnings("ignore::symm.SymmWarning")
+def test_options_say_what_they_are():
+    assert repr(st.options()) == "st.options()"
+    assert repr(st.options(strict=True, dump=Path("there"))) == "st.options(strict=True, dump='there')"
 
 
 def test_options_that_are_not_used_are_told():
@@ -271,6 +288,9 @@ def test_a_launch_takes_no_switches(monkeypatch, target):
     for keywords, mend in SWITCHES_OF_LAUNCHES:
         with pytest.raises(symm.ArgumentError, match=mend):
             fresh(arriving).warmup(*given, grid=(1,), **keywords)
+    for kind, made in ((symm.World, r"symm.init\(\)"), (symm.Team, r"world.team\(\[0, 1\]\) or world.split")):
+        with pytest.raises(symm.ArgumentError, match=f"a kernel is given the class symm.{kind.__name__}: give it what {made}"):
+            fresh(arriving).warmup(kind, given[1], grid=(1,))
     assert fresh(of_its_own).warmup(*given, grid=(1,), strict=True) is not None
 
 

@@ -4,13 +4,16 @@
 `DeviceContext`. Gluon kernels take `IrisDeviceCtx` from `symm.iris.gluon` or `symm.iris.experimental.iris_gluon`.
 """
 
+import dis
 import importlib
+import sys
 from typing import TYPE_CHECKING
 
 # First what says that Triton is missing.
 from .. import _need_triton, _seam  # noqa: F401
 from ._bench import do_bench
 from ._context import Context, DeviceContext
+from ._left_out import OF_THE_MODULE, missing
 from ._logging import DEBUG, ERROR, INFO, WARNING, logger, set_logger_level
 from ._ops import (
     atomic_add,
@@ -77,10 +80,6 @@ __all__ = [
 
 _seam.install()
 
-# Iris' names that are not here: docs/iris.md has the reasons.
-LEFT_OUT = ("AllReduceConfig", "CUDAArrayInterface", "TraceEvent", "bench", "hip")
-LEFT_OUT += ("USE_COPY_ENGINE", "ops", "put_tile", "quiet", "tensor_creation", "tracing")
-
 # Modules that come with the first use: not all of them are there with each version of Triton.
 MODULES = ("ccl", "context", "experimental", "gluon")
 
@@ -89,6 +88,8 @@ if not TYPE_CHECKING:
     def __getattr__(name):
         if name in MODULES:
             return importlib.import_module(f"{__name__}.{name}")
-        if name in LEFT_OUT:
-            raise AttributeError(f"symm.iris has no {name}: docs/iris.md says what it leaves out, and why")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        error, caller = missing(name, OF_THE_MODULE, "symm.iris"), sys._getframe(1)
+        # `from symm.iris import …` would drop what an AttributeError says.
+        if name in OF_THE_MODULE and caller.f_code.co_code[caller.f_lasti] == dis.opmap["IMPORT_FROM"]:
+            raise ImportError(str(error), name=__name__)
+        raise error

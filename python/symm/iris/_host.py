@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _world
-from .._memory import integer, torch
+from .._memory import integer, text_of, torch
 from .._places import rank_in
 from .._symm import RESERVED_BYTES
 from .._team import Team
 from ..errors import ArgumentError, RankFailedError, UnsupportedError
+from ._left_out import OF_A_HEAP, OF_AN_IRIS, missing
 from ._logging import logger
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from .ccl import CCL
 
 HEADER_WORDS = 2
-LEFT_OUT = ("ops", "tracing", "put", "put_tile", "put_tiles", "quiet")
 # How much of the heap barriers of torch's groups take.
 MEETINGS = 4096
 
@@ -39,6 +39,15 @@ def iris(heap_size: int = 1 << 30, allocator_type: str = "torch", copy_engine: N
     `heap_size` is in bytes, for each rank. `allocator_type` is Iris', and has no effect; `copy_engine` has to be None.
     """
     return Iris(heap_size, allocator_type, copy_engine)
+
+
+class Heap(types.SimpleNamespace):
+    """The `heap` of an `Iris`: its `heap_bases`."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            raise missing(name, OF_A_HEAP, "the heap of an Iris")
 
 
 class Iris:
@@ -53,7 +62,7 @@ class Iris:
 
     def __init__(self, heap_size: int = 1 << 30, allocator_type: str = "torch", copy_engine: None = None):
         if copy_engine is not None:
-            raise UnsupportedError(f"symm.iris has no copy engines: leave out copy_engine={copy_engine!r}")
+            raise UnsupportedError(f"symm.iris has no copy engines: leave out copy_engine={text_of(copy_engine)}")
         heap_size = _bytes_of(heap_size)
         _close_gone()
         self.world = _world.init(heap_size + RESERVED_BYTES + MEETINGS)
@@ -73,18 +82,16 @@ class Iris:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            if name in LEFT_OUT:
-                raise AttributeError(f"an Iris has no {name}: docs/iris.md says what it leaves out")
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise missing(name, OF_AN_IRIS, "an Iris")
 
     def __repr__(self) -> str:
         ranks = f"cur_rank={self.cur_rank}, num_ranks={self.num_ranks}"
         return f"Iris({ranks}, heap_size={self.heap_size}, device={self.device!r})"
 
     @property
-    def heap(self) -> types.SimpleNamespace:
+    def heap(self) -> Heap:
         """What newer versions of Iris have their heap bases in: `heap.heap_bases`, those of `get_heap_bases`."""
-        return types.SimpleNamespace(heap_bases=self.heap_bases)
+        return Heap(heap_bases=self.heap_bases)
 
     # Ranks.
 
@@ -205,7 +212,9 @@ class Iris:
         """A tensor like `empty`'s, and the address of each rank's counterpart in this process (int64,
         on the device).
         """
-        tensor = self.world.empty(*size, dtype=dtype)
+        keywords = {} if dtype is None else {"dtype": dtype}
+        shaped = self.world._model("empty", size, keywords, "allocate_symmetric")
+        tensor = self.world._shaped("empty", shaped, {})
         offset = tensor.data_ptr() - self.world.bases[self.cur_rank]
         addresses = torch().tensor([base + offset for base in self.world.bases], dtype=torch().int64)
         return tensor, addresses.to(self.get_device())
@@ -213,9 +222,14 @@ class Iris:
     def as_symmetric(self, external_tensor: Tensor) -> Tensor:
         """A copy of a tensor on the heap, contiguous, as with Iris' usual allocator: neither changes with the other."""
         if not isinstance(external_tensor, torch().Tensor):
-            raise UnsupportedError(f"as_symmetric: external_tensor must be a tensor, not {external_tensor!r}")
+            said = text_of(external_tensor)
+            raise UnsupportedError(f"Iris.as_symmetric: external_tensor must be a tensor, not {said}")
+        if external_tensor.layout != torch().strided:
+            layout = external_tensor.layout
+            message = f"external_tensor is {layout}, and tensors on the heap are strided: give its to_dense()"
+            raise UnsupportedError(f"Iris.as_symmetric: {message}")
         if external_tensor.device.type == "meta":
-            raise UnsupportedError("as_symmetric: external_tensor is on meta and has no values: use empty")
+            raise UnsupportedError("Iris.as_symmetric: external_tensor is on meta and has no values: use empty")
         made = self.world.empty(tuple(external_tensor.shape), dtype=external_tensor.dtype)
         made.copy_(external_tensor.detach())
         return made
@@ -230,32 +244,34 @@ class Iris:
 
     def _make(self, name, arguments, out, keywords):
         """What a torch function makes, on the heap, or in a tensor that is there."""
-        keywords = {**keywords, "device": self._checked(keywords.get("device"))}
+        if (device := keywords.pop("device", None)) is not None:
+            keywords["device"] = self._checked(f"Iris.{name}", device)
         if out is None:
             return getattr(self.world, name)(*arguments, **keywords)
         if not isinstance(out, torch().Tensor):
-            raise ArgumentError(f"Iris.{name}: out must be a tensor on the symmetric heap, not {out!r}")
-        values = self.world._made(name, arguments, keywords, keywords)
+            raise ArgumentError(f"Iris.{name}: out must be a tensor on the symmetric heap, not {text_of(out)}")
+        values = self.world._made(name, arguments, {**keywords, "device": self.get_device()}, keywords)
         if out.numel() != values.numel():
-            raise UnsupportedError(f"out has {out.numel()} elements, but {values.numel()} are needed")
+            raise UnsupportedError(f"Iris.{name}: out has {out.numel()} elements, but {values.numel()} are needed")
         if out.dtype != values.dtype:
-            raise UnsupportedError(f"out has dtype {out.dtype}, but {values.dtype} is needed")
+            raise UnsupportedError(f"Iris.{name}: out has dtype {out.dtype}, but {values.dtype} is needed")
         if not self.is_symmetric(out):
-            raise UnsupportedError("out is not on the symmetric heap")
+            raise UnsupportedError(f"Iris.{name}: out is not on the symmetric heap")
         filled = out.view(values.shape)
         filled.copy_(values)
         return filled
 
-    def _checked(self, device):
+    def _checked(self, call, device):
         """The device of the heap, if that is what a program means by `device`."""
         mine = self.get_device()
         try:
-            wanted = mine if device is None else torch().device(device)
+            wanted = torch().device(device)
         except (TypeError, ValueError, RuntimeError):
-            raise UnsupportedError(f"the symmetric heap is on {mine}, not on {device!r}: leave out device") from None
+            message = f"{call}: the symmetric heap is on {mine}, not on {text_of(device)}: leave out device"
+            raise UnsupportedError(message) from None
         # A program for GPUs also runs without.
         if wanted.type not in (mine.type, "cuda") or (mine.type == "cuda" and wanted.index not in (None, mine.index)):
-            raise UnsupportedError(f"the symmetric heap is on {mine}, not on {device}: leave out device")
+            raise UnsupportedError(f"{call}: the symmetric heap is on {mine}, not on {device}: leave out device")
         return mine
 
     # All ranks together.
@@ -316,7 +332,7 @@ class Iris:
             ranks = list(torch().distributed.get_process_group_ranks(group))
         except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
             wanted = "one of torch.distributed's that this rank is in, or a Team of this World"
-            raise UnsupportedError(f"group must be {wanted}, not {group!r}") from None
+            raise UnsupportedError(f"group must be {wanted}, not {text_of(group)}") from None
         if self.cur_rank not in ranks or max(ranks) >= self.num_ranks:
             who = f"{self.cur_rank} of {self.num_ranks}"
             raise UnsupportedError(f"rank {who} cannot meet the group of ranks {ranks}")
@@ -327,7 +343,7 @@ def _bytes_of(heap_size):
     """The size of a heap, as the user has given it."""
     number = integer(heap_size)
     if number is None or not 0 < number < 2**62:
-        raise ArgumentError(f"iris: heap_size must be a number of bytes, not {heap_size!r}")
+        raise ArgumentError(f"iris: heap_size must be a number of bytes, not {text_of(heap_size)}")
     return number
 
 

@@ -3,6 +3,7 @@
 import logging
 from logging import DEBUG, ERROR, INFO, WARNING
 
+from .._memory import text_of
 from ..errors import ArgumentError
 
 __all__ = ["DEBUG", "ERROR", "INFO", "WARNING", "logger", "set_logger_level"]
@@ -22,5 +23,5 @@ def set_logger_level(level: int) -> None:
     try:
         logger.setLevel(level)
     except (TypeError, ValueError):
-        message = f"set_logger_level: level must be iris.DEBUG, INFO, WARNING or ERROR, not {level!r}"
+        message = f"set_logger_level: level must be iris.DEBUG, INFO, WARNING or ERROR, not {text_of(level)}"
         raise ArgumentError(message) from None

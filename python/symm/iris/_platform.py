@@ -6,7 +6,7 @@ import math
 import os
 from typing import TYPE_CHECKING, Any
 
-from .._memory import Memory, integer, torch
+from .._memory import Memory, integer, text_of, torch
 from ..errors import ArgumentError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def is_simulation_env() -> bool:
 def get_device_id_for_rank(local_rank: int) -> int:
     """The number of the GPU of a rank on this host: ranks share GPUs where there are fewer; 0 without GPUs."""
     if integer(local_rank) is None or integer(local_rank) < 0:
-        raise ArgumentError(f"get_device_id_for_rank: local_rank must be the number of a rank, not {local_rank!r}")
+        raise ArgumentError(f"get_device_id_for_rank: local_rank must be the number of a rank, not {text_of(local_rank)}")
     cuda = torch().cuda
     return local_rank % cuda.device_count() if cuda.is_available() else 0
 
@@ -36,7 +36,7 @@ def tensor_from_ptr(
     dtype = dtype or torch().float32
     address, size_bytes = _natural("ptr", ptr), _natural("size_bytes", size_bytes)
     if not isinstance(dtype, torch().dtype):
-        raise ArgumentError(f"tensor_from_ptr: dtype must be a dtype of torch, not {dtype!r}")
+        raise ArgumentError(f"tensor_from_ptr: dtype must be a dtype of torch, not {text_of(dtype)}")
     size = torch().empty(0, dtype=dtype).element_size()
     shape = (size_bytes // size,) if shape is None else _shape(shape)
     if address == 0 and math.prod(shape):
@@ -46,7 +46,7 @@ def tensor_from_ptr(
     try:
         place = torch().device(device)
     except (TypeError, ValueError, RuntimeError):
-        raise ArgumentError(f"tensor_from_ptr: device must be a device of torch, not {device!r}") from None
+        raise ArgumentError(f"tensor_from_ptr: device must be a device of torch, not {text_of(device)}") from None
     if place.type == "cuda" and not torch().cuda.is_available():
         place = torch().device("cpu")
     if math.prod(shape) == 0:
@@ -57,7 +57,7 @@ def tensor_from_ptr(
 def _natural(name, value):
     number = integer(value)
     if number is None or number < 0:
-        raise ArgumentError(f"tensor_from_ptr: {name} must be an integer from 0, not {value!r}")
+        raise ArgumentError(f"tensor_from_ptr: {name} must be an integer from 0, not {text_of(value)}")
     return number
 
 
@@ -68,5 +68,5 @@ def _shape(shape):
     except TypeError:
         sizes = (None,)
     if isinstance(shape, str) or not all(integer(size) is not None and integer(size) >= 0 for size in sizes):
-        raise ArgumentError(f"tensor_from_ptr: shape must be sizes from 0, not {shape!r}")
+        raise ArgumentError(f"tensor_from_ptr: shape must be sizes from 0, not {text_of(shape)}")
     return tuple(map(integer, sizes))

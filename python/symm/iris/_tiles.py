@@ -14,7 +14,7 @@ from triton.runtime.interpreter import interpreter_semantic
 from triton.runtime.jit import JITCallable
 
 from .._carrier import op, shown
-from .._operands import describe
+from .._operands import describe, is_block, shape_of
 from ._aggregates import described, refused
 
 if TYPE_CHECKING:
@@ -52,8 +52,9 @@ def _aggregate(cls: Class) -> Class:
         given = dict(zip(kinds, values, strict=False))
         if given.keys() & named.keys() or (given | named).keys() != kinds.keys() or len(values) > len(kinds):
             raise refused(f"{cls.__name__} takes {', '.join(kinds)}")
-        for name, value in (given | named).items():
-            setattr(self, name, _field(cls, name, value, kinds[name], _semantic or interpreter_semantic))
+        given |= named
+        for name, kind in kinds.items():
+            setattr(self, name, _field(self, name, given[name], kind, _semantic or interpreter_semantic))
 
     # Triton hashes what a kernel refers to: this is hashed with the version of symm.
     init.__triton_builtin__ = True
@@ -64,16 +65,34 @@ def _aggregate(cls: Class) -> Class:
     return made
 
 
-def _field(cls, name, value, kind, semantic):
-    """A field of an aggregate: a constant, or a value of the kernel."""
-    value = core._unwrap_if_constexpr(value)
+def _field(made, name, value, kind, semantic):
+    """A field of an aggregate, `made` as far as the fields before it: a constant, or a value of the kernel."""
+    value, what = core._unwrap_if_constexpr(value), f"{type(made).__name__}: {name}"
     if kind is core.constexpr:
         if not isinstance(value, int):
-            raise refused(f"{cls.__name__}: {name} must be a tl.constexpr, as Iris demands, not {value!r}")
+            raise refused(f"{what} must be a tl.constexpr, as Iris demands, not {describe(value)}")
+        if value < 1 or value & (value - 1):
+            raise refused(f"{what} must be a power of two, not {value}")
         return core.constexpr(value)
+    if name == "data" and isinstance(value, float):
+        value = semantic.to_tensor(value)
     if not isinstance(value, (core.tensor, int)):
-        raise refused(f"{cls.__name__}: {name} must be a value of the kernel, not {value!r}")
-    return semantic.to_tensor(value)
+        raise refused(f"{what} must be a value of the kernel, not {describe(value)}")
+    value = semantic.to_tensor(value)
+    if name == "data":
+        return _values(made, value, semantic)
+    is_right = value.type.is_ptr() if name == "ptr" else value.type.is_int()
+    if not is_right:
+        raise refused(f"{what} must be {'a pointer' if name == 'ptr' else 'an integer'}, not {describe(value)}")
+    return value
+
+
+def _values(tile, data, semantic):
+    """The values of a tile, one for each of its places: of a scalar that one."""
+    shape = [tile.block_m.value, tile.block_n.value]
+    if is_block(data) and shape_of(data) != shape or data.type.scalar.is_ptr():
+        raise refused(f"Tile: data must be a block of shape {shape}, (block_m, block_n), not {describe(data)}")
+    return data if is_block(data) else semantic.broadcast_impl_shape(data, shape)
 
 
 @triton.jit
@@ -276,6 +295,14 @@ def _check(tile, kinds=(Tile,), generation=1, **views):
         raise TypeError(f"generation must be an integer, not {describe(generation)}")
 
 
+def _check_locks(emit, locks, generation=1):
+    """An error for what are no locks, or a number that they do not hold."""
+    locks = emit.pointer(locks, "locks", written=True, scalar=True)
+    if locks.type.element_ty not in (core.int32, core.uint32, core.int64, core.uint64):
+        raise TypeError(f"locks must point to int32, uint32, int64 or uint64, not to {locks.type.element_ty}")
+    emit.exact(generation, locks, "generation")
+
+
 def _said(value):
     """What a wrong argument is: of an aggregate its type."""
     return f"a {type(value).__name__}" if isinstance(value, (Tile, TileView, TensorView)) else describe(value)
@@ -318,21 +345,21 @@ class Tiles:
     def all_reduce_one_shot(emit, ctx, tile, src_view, dst_view, locks, generation=1):
         """Stores the sum of all ranks' tiles in my `dst_view`: every rank loads the others' from `src_view`."""
         _check(tile, src_view=src_view, dst_view=dst_view, generation=generation)
-        emit.pointer(locks, "locks", scalar=True)
+        _check_locks(emit, locks, generation)
         _call(emit, _all_reduce_one_shot, ctx, tile, src_view, dst_view, locks, generation)
 
     @op
     def all_reduce_two_shot(emit, ctx, tile, src_view, dst_view, locks, generation=1):
         """Stores the sum of all ranks' tiles in every rank's `dst_view`: each tile is one rank's to sum."""
         _check(tile, src_view=src_view, dst_view=dst_view, generation=generation)
-        emit.pointer(locks, "locks", scalar=True)
+        _check_locks(emit, locks, generation)
         _call(emit, _all_reduce_two_shot, ctx, tile, src_view, dst_view, locks, generation)
 
     @op
     def reduce_scatter(emit, ctx, tile, src_view, dst_view, locks):
         """Stores the sum of all ranks' tiles in my `dst_view`, if the tile is mine: each rank has as many in turn."""
         _check(tile, src_view=src_view, dst_view=dst_view)
-        emit.pointer(locks, "locks", scalar=True)
+        _check_locks(emit, locks)
         _call(emit, _reduce_scatter, ctx, tile, src_view, dst_view, locks)
 
 

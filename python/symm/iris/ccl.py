@@ -136,7 +136,7 @@ def _size(group):
     try:
         return len(torch().distributed.get_process_group_ranks(group))
     except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
-        raise UnsupportedError(f"ccl: group must be one of torch.distributed's, not {group!r}: leave it out") from None
+        raise UnsupportedError(f"ccl: group must be one of torch.distributed's, not {text_of(group)}: leave it out") from None
 
 
 def _name(op):
@@ -145,5 +145,5 @@ def _name(op):
     if name not in OPS:
         name = str(op).rpartition(".")[2].lower().replace("product", "prod")
     if name not in OPS:
-        raise UnsupportedError(f"ccl: op must be one of {', '.join(each.name for each in ReduceOp)}, not {op!r}")
+        raise UnsupportedError(f"ccl: op must be one of {', '.join(each.name for each in ReduceOp)}, not {text_of(op)}")
     return name

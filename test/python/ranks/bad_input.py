@@ -1,6 +1,7 @@
 """What a World, a Team and their contexts refuse: typed errors that name the argument. Numbers of numpy are numbers."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -119,6 +120,13 @@ for wrong in ("", ".", 3, None):
         refused("symm.trace.plot: path must be the name of a file", symm.trace.plot, wrong)
 
 
+# What does nothing yet says what it is, and not where it lies.
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    assert repr(world.timeout(2)) == "World.timeout(2)" and repr(team.timeout(None)) == "Team.timeout(None)"
+    assert repr(symm.trace("out.json")) == "symm.trace('out.json')"
+
+
 @triton.jit
 def none(world):
     st.DeviceContext()
@@ -137,6 +145,8 @@ def another(world):
 for arguments, keywords in ((world,), {}), ((), {"world": team}):
     with pytest.raises(symm.ArgumentError, match=r"^kernel two is launched without a grid: write two\[\(1,\)\]\("):
         two(*arguments, **keywords)
+for kind, made in ((symm.World, "symm.init()"), (symm.Team, "world.team([0, 1]) or world.split(color)")):
+    refused(f"a kernel is given the class symm.{kind.__name__}: give it what {made} returns", two[(1,)], kind)
 for kernel in (none, two, another):
     with pytest.raises(triton.runtime.errors.InterpreterError) as raised:
         kernel[(1,)](world)

@@ -20,9 +20,11 @@ assert repr(shmem.ccl) == f"CCL(rank={me}, num_ranks={ranks})"
 at = there.data_ptr()
 HOST = (
     (lambda: shmem.zeros(-1), "Iris.zeros: "),
-    (lambda: shmem.uniform((2,), 1, 0), "uniform draws floats from low to high"),
+    (lambda: shmem.uniform((2,), 1, 0), "Iris.uniform draws floats from low to high"),
     (lambda: shmem.zeros(4, out=3), "Iris.zeros: out must be a tensor on the symmetric heap, not 3"),
-    (lambda: shmem.as_symmetric(3), "as_symmetric: external_tensor must be a tensor, not 3"),
+    (lambda: shmem.zeros(4, device="x"), "Iris.zeros: the symmetric heap is on cpu, not on "),
+    (lambda: shmem.as_symmetric(3), "Iris.as_symmetric: external_tensor must be a tensor, not 3"),
+    (lambda: shmem.allocate_symmetric("x"), "Iris.allocate_symmetric: "),
     (lambda: shmem.as_remote(there, "x"), "rank must be an integer, not 'x'"),
     (lambda: shmem.broadcast(1, "x"), "Iris.broadcast: src must be an integer, not 'x'"),
     (lambda: shmem.broadcast(1, src_rank="x"), "Iris.broadcast: src_rank must be an integer, not 'x'"),
@@ -48,6 +50,20 @@ HOST = (
     (lambda: IrisDeviceCtx.initialize(there), "symm IrisDeviceCtx.initialize is an op for kernels: call it"),
     (lambda: iris.load(there, 0, 0, there), "symm load is an op for kernels: call it"),
 )
+if hasattr(torch, "sparse_coo"):
+    sparse, many = torch.eye(3).to_sparse(), torch.zeros(2000)
+    what = "a tensor of torch.float32, (2000,), on cpu"
+    HOST += (
+        (lambda: shmem.allocate_symmetric(2, dtype="float"), "Iris.allocate_symmetric: dtype must be a dtype of torch, s"),
+        (lambda: shmem.allocate_symmetric("x"), "Iris.allocate_symmetric: torch.empty does not take ('x')"),
+        (lambda: shmem.as_symmetric(sparse), "Iris.as_symmetric: external_tensor is torch.sparse_coo, and tensors on "),
+        (lambda: shmem.zeros(4, out=many), "Iris.zeros: out has 2000 elements, but 4 are needed"),
+        (lambda: shmem.zeros(4, device=many), f"Iris.zeros: the symmetric heap is on cpu, not on {what}: leave out"),
+        (lambda: shmem.barrier(group=many), f"or a Team of this World, not {what}"),
+        (lambda: iris.iris(many), f"iris: heap_size must be a number of bytes, not {what}"),
+        (lambda: iris.do_bench(many), f"do_bench: fn must be a function without arguments, not {what}"),
+        (lambda: iris.tensor_from_ptr(many, 4), f"tensor_from_ptr: ptr must be an integer from 0, not {what}"),
+    )
 for call, said in HOST:
     with pytest.raises(symm.SymmError) as raised:
         call()
@@ -103,6 +119,18 @@ def wrong(table, p, bases, CASE: tl.constexpr, ME: tl.constexpr, RANKS: tl.const
         iris.TileView(0)
     elif CASE == "Tile: data must be a value of the kernel, not 'x'":
         iris.Tile(0, 0, 4, 4, "x")
+    elif CASE == "TileView: block_n must be a power of two, not 3":
+        iris.TileView(0, 0, 2, 3)
+    elif CASE == "TileView: pid_m must be an integer, not pointer<int32>":
+        iris.TileView(p, 0, 2, 4)
+    elif CASE == "TensorView: ptr must be a pointer, not int32":
+        iris.make_tensor_view(3, 2, 4, 4, 1)
+    elif CASE == "TensorView: M must be an integer, not fp32":
+        iris.make_tensor_view(p, tl.program_id(0) * 0.5, 4, 4, 1)
+    elif CASE == "Tile: data must be a block of shape [2, 4], (block_m, block_n), not a block of int32 of shape [8]":
+        iris.Tile(0, 0, 2, 4, tl.arange(0, 8))
+    elif CASE == "Tile: data must be a block of shape [2, 4], (block_m, block_n), not pointer<int32>":
+        iris.Tile(0, 0, 2, 4, p)
     elif CASE == "symm gather: src_view must be a TensorView, which make_tensor_view makes, not 3":
         ctx.gather(iris.TileView(0, 0, 2, 4), 3, 0)
     elif CASE == "symm gather: source_rank must be an integer, not 'x'":
@@ -116,6 +144,14 @@ def wrong(table, p, bases, CASE: tl.constexpr, ME: tl.constexpr, RANKS: tl.const
     elif CASE == "symm reduce_scatter: locks must be a pointer or a block of pointers, not None":
         view = iris.make_tensor_view(p, 2, 4, 4, 1)
         ctx.reduce_scatter(iris.Tile(0, 0, 2, 4, 1), view, view, None)
+    elif CASE == "symm reduce_scatter: locks must point to int32, uint32, int64 or uint64, not to fp32":
+        view, locks = iris.make_tensor_view(p, 2, 4, 4, 1), p.to(tl.pointer_type(tl.float32), bitcast=True)
+        ctx.reduce_scatter(iris.Tile(0, 0, 2, 4, 1), view, view, locks)
+    elif CASE == "symm all_reduce_two_shot: generation 1099511627776 does not fit in a flag of int32":
+        view = iris.make_tensor_view(p, 2, 4, 4, 1)
+        ctx.all_reduce_two_shot(iris.Tile(0, 0, 2, 4, 1), view, view, p, 1 << 40)
+    elif CASE == "symm load: heap_bases must be what get_heap_bases() returns":
+        iris.load(p, ME, 0, table)
     elif CASE == "symm all_reduce_one_shot: generation must be an integer, not 0.5":
         view = iris.make_tensor_view(p, 2, 4, 4, 1)
         ctx.all_reduce_one_shot(iris.Tile(0, 0, 2, 4, 1), view, view, p, 0.5)

@@ -45,7 +45,7 @@ def rank_that_no_run_has(table, p):
 
 @triton.jit
 def epoch_is_too_wide(table, p):
-    st.put_packet(table, p, 1, 1 << 40, 0)  # symm put_packet: epoch 1099511627776 does not fit in int32
+    st.put_packet(table, p, st.rank(table), 1 << 40, 0)  # symm put_packet: epoch 1099511627776 does not fit in int32
 
 
 @triton.jit

@@ -6,6 +6,7 @@ import numpy as np
 
 cuda = types.SimpleNamespace(is_available=lambda: False)
 version = types.SimpleNamespace(hip=None)
+strided = "torch.strided"
 
 
 class dtype:
@@ -65,6 +66,7 @@ class Tensor:
 
     shape = property(lambda self: self.array.shape)
     requires_grad = False
+    layout = strided
     is_conj = is_neg = lambda self: False
 
     def size(self):

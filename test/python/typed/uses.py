@@ -46,6 +46,9 @@ def ops_have_names_arguments_and_defaults(table, p, q, flag, peer, n, B: tl.cons
     sg.fence(ctx, scope="world")  # wrong: Argument "scope" to "fence" has incompatible type
     st.atomic(ctx, p, 1, peer)  # wrong: Module has no attribute "atomic"
     st.DeviceCtx(table)  # wrong: Module has no attribute "DeviceCtx"
+    st.DeviceContext()  # wrong: Missing positional argument "table" in call to "DeviceContext"
+    st.DeviceContext(table, peer)  # wrong: Too many arguments for "DeviceContext"
+    sg.DeviceContext(context=table)  # wrong: Unexpected keyword argument "context" for "DeviceContext"
     first, second, third = ctx.try_packet(q, 1)  # wrong: Need more than 2 values to unpack
 
 
@@ -81,6 +84,9 @@ def iris_has_a_typed_host() -> int:
     shmem: iris.Iris = iris.iris(1 << 28)
     shmem.barrier(stream=None)
     print(iris.context, iris.experimental, iris.gluon, iris.ccl)
+    iris.do_bench(shmem.barrier, n_warmup=1, return_mode="median")
+    iris.do_bench(shmem.barrier, return_mode="fast")  # wrong: Argument "return_mode" to "do_bench" has incompatible type
+    print(shmem.heap.heap_bases)
     shmem.barier()  # wrong: "Iris" has no attribute "barier"
     return shmem.device  # wrong: Incompatible return value type (got "str", expected "int")
 
@@ -92,6 +98,9 @@ def the_host_is_typed() -> int:
     symm.trace(3)  # wrong: Argument 1 to "trace" has incompatible type
     symm.trace.plot().show()  # wrong: "Picture" has no attribute "show"
     world.barrier()
+    with st.options(strict=True, dump="there"), world.timeout(3):
+        st.options(True)  # wrong: Too many positional arguments for "options"
+        st.options(strict=1)  # wrong: Argument "strict" to "options" has incompatible type "int"
     world.tensor([1, 2], dtype=int).add_(world.empty_like(world.zeros(2)))
     near: str = world.is_near(0)  # wrong: Incompatible types in assignment (expression has type "bool"
     near = world.team([0]).is_near(0)  # wrong: Incompatible types in assignment (expression has type "bool"
