@@ -23,6 +23,9 @@ def Symm_AtomicRmwOp : Symm_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "res
     With `deadline`, a loop that polls by this op exits when the record's time is over (`symm-limit-polls`), as a
     `symm.wait` gives up; `tag`, `limit` and `logs` are as there. Outside of such a loop `deadline` has no effect.
 
+    `is_signal` says that it signals to a block of ranks, and `is_wait` that it polls flags that the program waits for:
+    relaxed, they are checked as a `symm.signal` and a `symm.wait` are (O1).
+
     ```mlir
     %old = symm.atomic_rmw add %ctx, %m[%i], %one, %peer : memref<4xi32>, i32
     %was = symm.atomic_rmw fadd %ctx, %p, %x, %peer sem relaxed : !llvm.ptr, f32
@@ -31,13 +34,15 @@ def Symm_AtomicRmwOp : Symm_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "res
   let arguments = (ins Symm_RmwKind:$kind, Symm_Ctx:$ctx, Symm_Pointer:$ptr, AnyType:$value,
                        Variadic<Index>:$indices, Symm_Rank:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
                        Optional<Symm_Pointer>:$deadline, OptionalAttr<I64Attr>:$tag, OptionalAttr<I64Attr>:$limit,
-                       UnitAttr:$logs, DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
+                       UnitAttr:$logs, UnitAttr:$is_signal, UnitAttr:$is_wait,
+                       DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
                        DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
     $kind $ctx `,` $ptr (`[` $indices^ `]`)? `,` $value `,` custom<Rank>($rank, type($rank)) (`via` $delta^)?
     (`mask` $mask^ `:` type($mask))? (`deadline` $deadline^ `:` type($deadline))? (`tag` $tag^)? (`limit` $limit^)?
-    (`logs` $logs^)? (`sem` $sem^)? (`scope` $scope^)? attr-dict `:` type($ptr) `,` type($value)
+    (`logs` $logs^)? (`is_signal` $is_signal^)? (`is_wait` $is_wait^)? (`sem` $sem^)? (`scope` $scope^)?
+    attr-dict `:` type($ptr) `,` type($value)
   }];
 }
 

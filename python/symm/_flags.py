@@ -140,7 +140,7 @@ def _wait(emit, ctx, asked, order, every):
     mask, deadline = emit.mask(mask, flags), emit.deadline(ctx, timeout)
 
     def look():
-        values = emit.seen(ctx, flags, order, mask, deadline)
+        values = emit.seen(ctx, flags, order | {"is_wait": order["sem"] == "relaxed"}, mask, deadline)
         holds = _holds(emit, values, value, compare)
         if mask is not None:
             left_out = emit.semantic.invert(mask)

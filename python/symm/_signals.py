@@ -165,5 +165,5 @@ def _signal_each(emit, ctx, asked, kind, order):
         "rank": emit.ranks(ranks, flag),
         "mask": emit.mask(mask, flag),
     }
-    order |= {"sem": order["sem"] or "release"}
+    order |= {"sem": order["sem"] or "release", "is_signal": order["sem"] == "relaxed"}
     emit.call("atomic_rmw", operands, {"kind": "add" if kind == "add" else "xchg", **order}, value.type)

@@ -7,7 +7,8 @@
 //!   later accesses that no acquire fence covers may let them read old data: it is made acquire.
 //!
 //! A relaxed atomic update counts as a relaxed `signal` if the function also waits for a flag of the same array: it may
-//! be a credit that gives a slot back.
+//! be a credit that gives a slot back. So it does with `is_signal`, as a Triton kernel's signal to a block of ranks, and
+//! as a relaxed `wait` with `is_wait`.
 //!
 //! A fence covers the signals and waits of its own group. `symm.barrier` is a release fence for the signals of its own
 //! group after it, but no acquire fence for a wait before it: it acquires only through its own flags. If threads
@@ -75,7 +76,7 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
             let message = format!("O2: scope {} does not reach another rank", scope.keyword());
             outcome = outcome.and(repairs.set(operation, "scope", Scope::Sys as i64, &message, "widened to sys"));
         }
-        let (order, message, done) = match (flags.signal(op), wait(op)) {
+        let (order, message, done) = match (flags.signal(op), order_of_wait(op)) {
             (Some((Order::Relaxed, group)), _) => {
                 let message = if unordered(operation, Direction::Before, false, group) {
                     "O1: relaxed, but writes come before it without a release fence"
@@ -86,7 +87,7 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
                 };
                 (Order::Release, message, "made release")
             }
-            (_, Some(op)) if op.sem() == Order::Relaxed && unordered(operation, Direction::After, true, op.group()) => {
+            (_, Some((Order::Relaxed, group))) if unordered(operation, Direction::After, true, group) => {
                 (Order::Acquire, "O1: relaxed, but reads come after it without an acquire fence", "made acquire")
             }
             _ => continue,
@@ -108,12 +109,29 @@ impl Flags {
     fn signal(&self, op: SymmOp) -> Option<(Order, Group)> {
         let (flag, order) = match op.update()? {
             Update::Signal(op) => return Some((op.sem(), op.group())),
+            Update::AtomicRmw(update) if update.is_signal() => return Some((update.sem(), group(op))),
             Update::AtomicRmw(op) => (op.ptr(), op.sem()),
             Update::AtomicCas(op) => (op.ptr(), op.sem()),
             // The order of the first is its own, and a packet needs nobody's (P1).
             Update::PutSignal(_) | Update::PutPacket(_) => return None,
         };
-        self.0.contains(&key(flag)).then_some((order, Group::Thread))
+        self.0.contains(&key(flag)).then(|| (order, group(op)))
+    }
+}
+
+/// The group that does an atomic update: a Triton program is one thread to its author, whose fences are the block's.
+fn group(op: SymmOp) -> Group {
+    match enclosing(op.operation(), &[structure::TRITON_FUNC]) {
+        Some(_) => Group::Block,
+        None => Group::Thread,
+    }
+}
+
+/// The order of a wait for flags, and the group that waits.
+fn order_of_wait(op: SymmOp) -> Option<(Order, Group)> {
+    match op.update() {
+        Some(Update::AtomicRmw(update)) => update.is_wait().then(|| (update.sem(), group(op))),
+        _ => wait(op).map(|wait| (wait.sem(), wait.group())),
     }
 }
 
@@ -202,7 +220,7 @@ fn meaning_of_symm<'c: 'a, 'a>(op: SymmOp<'c, 'a>, look: Look, flags: &Flags) ->
     if op.slots().is_some() && op.polls() && before && look.reads {
         return Meaning::Access;
     }
-    if before && flags.signal(op).is_some() {
+    if before && flags.signal(op).is_some() || !before && order_of_wait(op).is_some() {
         return meets(Group::Thread);
     }
     // The order of an atomic is its own, too.

@@ -66,6 +66,47 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Signals to a block of ranks, and polls of several flags, of which a Triton kernel makes atomics.
+  // CHECK-LABEL: gpu.func @blocks(
+  // CHECK: symm.atomic_rmw xchg {{.*}} is_signal sem release :
+  // CHECK: symm.atomic_rmw or {{.*}} is_wait sem acquire :
+  // PTX-LABEL: .entry blocks(
+  // PTX: atom.release.sys.global.exch.b32
+  // PTX: atom.acquire.sys.global.or.b32
+  // AMD-LABEL: blocks:
+  gpu.func @blocks(%ctx: !symm.ctx, %data: memref<8xi32>, %flags: memref<4xi32>, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %me = symm.rank %ctx
+    symm.remote_store %ctx, %data[%c0], %one, %peer : memref<8xi32>, i32
+    // expected-remark @below {{'symm.atomic_rmw' op O1: relaxed, but writes come before it without a release fence; made release}}
+    %0 = symm.atomic_rmw xchg %ctx, %flags[%c0], %one, %peer is_signal sem relaxed : memref<4xi32>, i32
+    // expected-remark @below {{'symm.atomic_rmw' op O1: relaxed, but reads come after it without an acquire fence; made acquire}}
+    %1 = symm.atomic_rmw or %ctx, %flags[%c0], %zero, %me is_wait sem relaxed : memref<4xi32>, i32
+    %v = memref.load %data[%c0] : memref<8xi32>
+    memref.store %v, %data[%c0] : memref<8xi32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @fenced_blocks(
+  // CHECK: symm.atomic_rmw xchg {{.*}} is_signal sem relaxed :
+  // CHECK: symm.atomic_rmw or {{.*}} is_wait sem relaxed :
+  gpu.func @fenced_blocks(%ctx: !symm.ctx, %data: memref<8xi32>, %flags: memref<4xi32>, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %me = symm.rank %ctx
+    symm.remote_store %ctx, %data[%c0], %one, %peer : memref<8xi32>, i32
+    symm.fence sem release
+    %0 = symm.atomic_rmw xchg %ctx, %flags[%c0], %one, %peer is_signal sem relaxed : memref<4xi32>, i32
+    %1 = symm.atomic_rmw or %ctx, %flags[%c0], %zero, %me is_wait sem relaxed : memref<4xi32>, i32
+    symm.fence sem acquire
+    %v = memref.load %data[%c0] : memref<8xi32>
+    memref.store %v, %data[%c0] : memref<8xi32>
+    gpu.return
+  }
+
   // A count that nobody waits for tells nobody anything.
   // CHECK-LABEL: gpu.func @histogram(
   // CHECK: symm.atomic_rmw add {{.*}} sem relaxed :
