@@ -56,6 +56,8 @@ def put_floats(
     elements that share their line with others.
     """
     value = emit.sent(value)
+    if not value.type.is_block():
+        slots, mask, value = _of_one_thread(emit, slots, mask, value)
     is_of_words = tl._unwrap_if_constexpr(dtype) is not None
     floats = _Floats(emit, slots, _dtype(dtype) if is_of_words else value.type.scalar, is_of_words, written=True)
     floats.lay_out(value.type.scalar, _shape_of(value))
@@ -82,6 +84,8 @@ def clear_floats(
     rank sends to the writer in a later launch. So two buffers in turn are enough where ranks send to each other and
     each launch clears what it has received, but not around a ring of more than two.
     """
+    if not _shape(emit.as_compiled(shape, "shape")):
+        slots, mask = _of_one_thread(emit, slots, mask)
     floats, operands, _ = _asked(emit, ctx, slots, (shape, dtype, layout, words), mask)
     kind = floats.words_like(operands["slots"])
     zero = emit.semantic.cast(emit.semantic.to_tensor(0), tl.uint64)
@@ -137,6 +141,21 @@ def try_floats(
     lower, valid, upper = emit.call("try_packet", operands, floats.attributes() | (more or {}), results)
     value = floats.masked(floats.unpack(floats.join(lower, upper)), mask)
     return tl.tuple([value, floats.spread(floats.join(valid, valid))])
+
+
+def _of_one_thread(emit, slots, mask, *value):
+    """What sends a scalar, in a partition of specialised warps for its first thread alone: as blocks, with an element in
+    each thread. The compiler knows the first thread of a program.
+    """
+    is_pointer = isinstance(slots, tl.tensor) and slots.type.is_ptr()
+    if not is_pointer or getattr(getattr(emit, "generator", None), "caller_context", None) is None:
+        return slots, mask, *value
+    semantic, packets = emit.semantic, _Packets(emit, slots)
+    warps, lanes = tl._unwrap_if_constexpr(semantic.num_warps(emit.generator)), semantic.builder.options.warp_size
+    thread = semantic.arange(0, warps * lanes, packets._threads(1))
+    slots, *value = (semantic.broadcast_impl_value(thread, each)[1] for each in (packets.slots, *value))
+    first, mask = semantic.equal(thread, semantic.to_tensor(0)), packets.mask(mask, like=thread)
+    return slots, first if mask is None else semantic.and_(first, mask), *value
 
 
 def _asked(emit, ctx, slots, value, mask):
@@ -234,5 +253,4 @@ class _Floats(_Packets):
         if isinstance(layout, BlockedLayout) and len(self.shape) == 1 and layout.size_per_thread[0] % each == 0:
             size = [layout.size_per_thread[0] // each]
             return BlockedLayout(size, layout.threads_per_warp, layout.warps_per_cta, layout.order)
-        options = self.semantic.builder.options
-        return BlockedLayout([1], [options.warp_size], [options.num_warps], [0])
+        return self._threads(1)

@@ -193,14 +193,17 @@ class _Packets:
         """A flat block in a layout with the neighbours in one thread, as `split` needs them in Gluon."""
         if not hasattr(self.semantic, "convert_layout"):
             return block
-        from triton.experimental.gluon.language import BlockedLayout
-
         layout, each = block.type.layout, self.in_thread()
         if type(layout).__name__ in ("AutoLayout", "CoalescedLayout") or self._holds(layout, each, block):
             return block
-        options = self.semantic.builder.options
-        layout = BlockedLayout([each], [options.warp_size], [options.num_warps], [0])
-        return self.semantic.convert_layout(block, layout)
+        return self.semantic.convert_layout(block, self._threads(each))
+
+    def _threads(self, each):
+        """A flat layout with this many neighbours in each thread: those of the program, or of a partition of it."""
+        from triton.experimental.gluon.language import BlockedLayout
+
+        warps = tl._unwrap_if_constexpr(self.semantic.num_warps(self.emit.generator))
+        return BlockedLayout([each], [self.semantic.builder.options.warp_size], [warps], [0])
 
     def _holds(self, layout, each, block):
         """Whether each thread has `each` neighbours in a layout of a flat block."""
@@ -306,8 +309,7 @@ class _Packets:
         if isinstance(layout, BlockedLayout) and len(self.shape) == 1 and layout.size_per_thread[0] % self.each == 0:
             size = [layout.size_per_thread[0] // self.each]
             return BlockedLayout(size, layout.threads_per_warp, layout.warps_per_cta, layout.order)
-        options = self.semantic.builder.options
-        return BlockedLayout([1], [options.warp_size], [options.num_warps], [0])
+        return self._threads(1)
 
     def _reshape(self, block, shape):
         return block if list(_shape_of(block)) == shape else self.semantic.reshape(block, shape, False)

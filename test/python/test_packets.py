@@ -218,6 +218,60 @@ def test_a_loops_variable_is_a_value():
     assert accesses(text) == ["st.relaxed.sys.global.v2.b64"] * 2, text
 
 
+@gluon.jit
+def send_by_another(ctx, slots, value, peer):
+    ctx.put_floats(slots, value, peer)
+
+
+@gluon.jit
+def partition(ctx, p, slots, epoch, peer, N: gl.constexpr, OP: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([1], [32], [gl.num_warps()], [0])
+    at = gl.arange(0, N, layout=layout)
+    if OP == "put":
+        ctx.put_packet(slots, gl.load(p + at), epoch, peer)
+    elif OP == "wait":
+        gl.store(p + at, ctx.wait_packet(slots, epoch, N, gl.float16, layout=layout))
+    elif OP == "wait as it comes":
+        value, is_there = ctx.try_packet(slots, epoch, N, gl.float16)
+        ctx.put_packet(slots, value, epoch, peer, mask=is_there)
+    elif OP == "floats":
+        ctx.put_floats(slots, gl.load(p + at), peer)
+        gl.store(p + at, ctx.wait_floats(slots, N, gl.float16, layout=layout))
+        ctx.clear_floats(slots, N, gl.float16)
+    elif OP == "scalar":
+        send_by_another(ctx, slots, gl.load(p), peer)
+    else:
+        ctx.clear_floats(slots, (), gl.float16, mask=epoch > 1)
+
+
+@gluon.jit
+def beside(p):
+    gl.store(p, 1)
+
+
+@gluon.jit
+def specialized(table, p, slots, epoch, peer, N: gl.constexpr, WARPS: gl.constexpr, OP: gl.constexpr):
+    ctx = sg.DeviceContext(table)
+    gl.warp_specialize([(beside, (p,)), (partition, (ctx, p, slots, epoch, peer, N, OP))], [WARPS], [80])
+
+
+@pytest.mark.parametrize("op", ["put", "wait", "wait as it comes", "floats", "scalar", "clear"])
+@pytest.mark.parametrize("warps", [1, 2])
+def test_partitions_with_fewer_warps_than_the_kernel(warps, op):
+    signature = dict(table="*i64", p="*fp16", slots="*i32", epoch="i32", peer="i32")
+    # A line for each thread, of packets and of floats.
+    constants = dict(N=32 * warps * (8 if op == "floats" else 4), WARPS=warps, OP=op)
+    text = machine_text(compile_for("sm_90", specialized, signature, ("p", "slots"), **constants))
+    assert ".maxntid 256" in text or ".reqntid 256" in text, text
+    lines = re.findall(r"(@\S+ )?(st|ld)\.relaxed\.sys", text)
+    wanted = {"put": 1, "wait": 2, "wait as it comes": 1, "floats": 4, "scalar": 1, "clear": 1}
+    assert len(lines) == wanted[op], text
+    if op in ("scalar", "clear"):
+        # The first thread of the partition, which is not the program's, and no other one.
+        assert lines == [("@on ", "st")] and "setp.eq.b32 on, thread, 0" not in text, text
+        assert re.search(rf"and\.b32\s+(%r\d+), %r\d+, {32 * warps - 1};\s+setp\.eq\.b32\s+%p\d+, \1, 0;", text), text
+
+
 @triton.jit
 def wrong_slots(table, p):
     st.wait_packet(table, p, 1, 4)
