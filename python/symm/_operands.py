@@ -314,7 +314,8 @@ def complaint(function, args, kwargs, error):
         signature.bind(None, *args, **kwargs)
     except TypeError as wrong:
         _, missing, names = said.partition("() missing ")
-        said = f"{function.__qualname__}{missing}{names}" if missing else str(wrong)
+        takes = ", ".join(list(signature.parameters)[1:])
+        said = f"{function.__qualname__}{missing}{names}" if missing else f"{wrong}: {function.__name__} takes {takes}"
     required = [each.name for each in signature.parameters.values() if each.default is each.empty][1:]
     if required[:1] == ["ctx"] and "ctx" not in kwargs and not (args and is_context(args[0])):
         wanted = f"{function.__name__}({', '.join(required)}, …)" if required[1:] else f"{function.__name__}(ctx)"

@@ -108,9 +108,9 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
     elif CASE == 44:
         st.atomic_add(table, p, 1)  # symm atomic_add: atomic_add() missing 1 required positional argument: 'rank'
     elif CASE == 45:
-        st.num_ranks(table, 1)  # symm num_ranks: too many positional arguments
+        st.num_ranks(table, 1)  # symm num_ranks: too many positional arguments: num_ranks takes ctx
     elif CASE == 46:
-        st.atomic_min(table, p, 1, 0, maks=True)  # symm atomic_min: got an unexpected keyword argument 'maks'
+        st.atomic_min(table, p, 1, 0, maks=True)  # argument 'maks': atomic_min takes ctx, ptr, value, rank, mask, sem, scope
     elif CASE == 47:
         st.load(table, None, 1)  # symm load: ptr must be a pointer or a block of pointers, not None
     elif CASE == 48:
