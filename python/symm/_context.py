@@ -31,7 +31,8 @@ class Ops:
         def __init__(self, *given, _semantic=None, _generator=None, **named):
             try:
                 if (len(given), *named) not in ((1,), (0, "table")):
-                    raise TypeError("it takes one argument, the World or context table that is an argument of the kernel")
+                    what = "the World or context table that is an argument of the kernel"
+                    raise TypeError(f"it takes one argument, {what}")
                 self.table = Operands(_semantic).context(*given, *named.values())
             except TypeError as error:
                 name = type(self).__name__

@@ -144,8 +144,8 @@ def try_floats(
 
 
 def _of_one_thread(emit, slots, mask, *value):
-    """What sends a scalar, in a partition of specialised warps for its first thread alone: as blocks, with an element in
-    each thread. The compiler knows the first thread of a program.
+    """What sends a scalar, in a partition of specialised warps for its first thread alone: as blocks, with an element
+    in each thread. The compiler knows the first thread of a program.
     """
     is_pointer = isinstance(slots, tl.tensor) and slots.type.is_ptr()
     if not is_pointer or getattr(getattr(emit, "generator", None), "caller_context", None) is None:
@@ -184,7 +184,8 @@ class _Floats(_Packets):
     def lay_out(self, dtype, shape, layout=None):
         super().lay_out(dtype, shape, layout)
         if self.words and (self.size != 8 or not dtype.is_int()):
-            raise TypeError(f"value must be a block of int64, words of these floats, where dtype is given, not of {dtype}")
+            wanted = "a block of int64, words of these floats, where dtype is given"
+            raise TypeError(f"value must be {wanted}, not of {dtype}")
         if not self.is_plain and math.prod(self.shape) * self.size % 16:
             raise ValueError(f"a block of floats is a multiple of 16 bytes, not {math.prod(self.shape) * self.size}")
         self.word = tl.uint64

@@ -96,8 +96,8 @@ def ranks_of_torch(group, world):
         return None
     if is_mesh:
         if group.ndim != 1:
-            message = f"team: ranks must be a DeviceMesh of one dimension, not {text_of(group)}: name one, as in mesh['tp']"
-            raise ArgumentError(message)
+            message = f"team: ranks must be a DeviceMesh of one dimension, not {text_of(group)}"
+            raise ArgumentError(f"{message}: name one, as in mesh['tp']")
         group = group.get_group()
     nobody = distributed.GroupMember.NON_GROUP_MEMBER
     if type(group) is type(nobody) and group == nobody:

@@ -206,7 +206,7 @@ def into_floats(table, p):
         (of_integers, "i32", "S1: floats that show .* are fp64, fp32, fp16, bf16, fp8e5, fp8e4nv, not int32"),
         (with_one_nan, "i32", "not fp8e4b8: send packets"),
         (half_a_line, "i32", "a block of floats is a multiple of 16 bytes, not 8"),
-        (words_of_32_bits, "i32", "value must be a block of int64, words of these floats, where dtype is given, not of int32"),
+        (words_of_32_bits, "i32", "words of these floats, where dtype is given, not of int32"),
         (a_number, "i32", "value must be a scalar or a block of the kernel, not 1.0"),
         (into_floats, "fp32", "slots must be a pointer to integers"),
     ],

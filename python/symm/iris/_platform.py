@@ -21,7 +21,8 @@ def is_simulation_env() -> bool:
 def get_device_id_for_rank(local_rank: int) -> int:
     """The number of the GPU of a rank on this host: ranks share GPUs where there are fewer; 0 without GPUs."""
     if integer(local_rank) is None or integer(local_rank) < 0:
-        raise ArgumentError(f"get_device_id_for_rank: local_rank must be the number of a rank, not {text_of(local_rank)}")
+        said = text_of(local_rank)
+        raise ArgumentError(f"get_device_id_for_rank: local_rank must be the number of a rank, not {said}")
     cuda = torch().cuda
     return local_rank % cuda.device_count() if cuda.is_available() else 0
 

@@ -136,7 +136,8 @@ def _size(group):
     try:
         return len(torch().distributed.get_process_group_ranks(group))
     except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
-        raise UnsupportedError(f"ccl: group must be one of torch.distributed's, not {text_of(group)}: leave it out") from None
+        message = f"ccl: group must be one of torch.distributed's, not {text_of(group)}: leave it out"
+        raise UnsupportedError(message) from None
 
 
 def _name(op):

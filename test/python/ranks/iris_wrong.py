@@ -54,7 +54,7 @@ if hasattr(torch, "sparse_coo"):
     sparse, many = torch.eye(3).to_sparse(), torch.zeros(2000)
     what = "a tensor of torch.float32, (2000,), on cpu"
     HOST += (
-        (lambda: shmem.allocate_symmetric(2, dtype="float"), "Iris.allocate_symmetric: dtype must be a dtype of torch, s"),
+        (lambda: shmem.allocate_symmetric(2, dtype="float"), "Iris.allocate_symmetric: dtype must be a dtype of torch"),
         (lambda: shmem.allocate_symmetric("x"), "Iris.allocate_symmetric: torch.empty does not take ('x')"),
         (lambda: shmem.as_symmetric(sparse), "Iris.as_symmetric: external_tensor is torch.sparse_coo, and tensors on "),
         (lambda: shmem.zeros(4, out=many), "Iris.zeros: out has 2000 elements, but 4 are needed"),

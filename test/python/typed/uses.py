@@ -85,7 +85,7 @@ def iris_has_a_typed_host() -> int:
     shmem.barrier(stream=None)
     print(iris.context, iris.experimental, iris.gluon, iris.ccl)
     iris.do_bench(shmem.barrier, n_warmup=1, return_mode="median")
-    iris.do_bench(shmem.barrier, return_mode="fast")  # wrong: Argument "return_mode" to "do_bench" has incompatible type
+    iris.do_bench(shmem.barrier, return_mode="fast")  # wrong: Argument "return_mode" to "do_bench" has
     print(shmem.heap.heap_bases)
     shmem.barier()  # wrong: "Iris" has no attribute "barier"
     return shmem.device  # wrong: Incompatible return value type (got "str", expected "int")
