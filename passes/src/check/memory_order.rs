@@ -7,8 +7,8 @@
 //!   later accesses that no acquire fence covers may let them read old data: it is made acquire.
 //!
 //! A relaxed atomic update counts as a relaxed `signal` if the function also waits for a flag of the same array: it may
-//! be a credit that gives a slot back. So it does with `is_signal`, as a Triton kernel's signal to a block of ranks; with
-//! `is_wait`, as a relaxed `wait`.
+//! be a credit that gives a slot back. With `is_signal`, on a Triton kernel's signal to many ranks, it always does;
+//! with `is_wait` it counts as a relaxed `wait`.
 //!
 //! A fence covers the signals and waits of its own group. `symm.barrier` is a release fence for the signals of its own
 //! group after it, but no acquire fence for a wait before it: it acquires only through its own flags. If threads
