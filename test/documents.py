@@ -16,6 +16,7 @@ done with it.
 """
 
 import argparse
+import os
 import re
 import shlex
 import subprocess
@@ -107,7 +108,8 @@ class Documents:
             if "--driver" in words and "cpu" not in words:
                 self.options(name, words[1:], self.help([name]))
                 return "needs a GPU: options checked"
-            self.run([name, *shlex.split(text)[1:]])
+            engine = self.device_library() if "nvshmem" in words else {}
+            self.run([name, *shlex.split(text)[1:]], environment=engine)
             return "ran"
         if text.startswith("./x "):
             return self.x(words)
@@ -163,7 +165,16 @@ class Documents:
             self.helps[key] = self.run([*command, flag])
         return self.helps[key]
 
-    def run(self, words, text=None, status=0):
+    def device_library(self):
+        """Variables that name a stand-in for NVSHMEM's device library, which is not everywhere."""
+        library = self.folder / "libnvshmem_device.bc"
+        clang = Path(os.environ.get("LLVM_SYS_221_PREFIX", "/usr/lib/llvm-22")) / "bin/clang"
+        source = ROOT / "test/python/stand_in/nvshmem_device.c"
+        flags = "--target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx60"
+        self.run([str(clang), *flags.split(), "-O1", "-ffreestanding", "-emit-llvm", "-c", str(source), "-o", str(library)])
+        return {"SYMM_NVSHMEM_BITCODE": str(library), "SYMM_CACHE": str(self.folder)}
+
+    def run(self, words, text=None, status=0, environment=None):
         """What a command prints; it runs in a folder of its own that has the examples."""
         # A tool is called by its name, as in the page: it may print how it was called.
         kept = {"executable": self.tools.get(Path(words[0]).name)}
@@ -172,6 +183,7 @@ class Documents:
             if not link.exists():
                 link.symlink_to(ROOT / name)
         kept |= {"input": text} if text is not None else {"stdin": subprocess.DEVNULL}
+        kept |= {"env": os.environ | (environment or {})}
         done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=300, **kept)
         if done.returncode != status:
             raise Wrong(f"`{' '.join(words)}` ends with {done.returncode}:\n{done.stdout}{done.stderr}")

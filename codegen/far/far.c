@@ -33,6 +33,16 @@ CALL(u64, nvshmem_uint64_atomic_fetch(const u64 *at, int pe));
 CALL(u32, nvshmem_uint32_atomic_compare_swap(u32 *at, u32 expected, u32 value, int pe));
 CALL(u64, nvshmem_uint64_atomic_compare_swap(u64 *at, u64 expected, u64 value, int pe));
 
+CALL(void, __assertfail(const char *said, const char *file, u32 line, const char *function, u64 size));
+
+// Ends a kernel that is to send from the GPU, and is compiled without what does.
+__attribute__((noinline, cold, noreturn)) void symm_no_transport(void) {
+  __assertfail("NVSHMEM sends from the GPU here, and this kernel is compiled without: set NVSHMEM_IB_ENABLE_IBGDA or "
+               "NVSHMEM_GPUNETIO_ENABLE_GDAKI, as on this machine, where it is compiled",
+               "far.c", 0, "symm", 1);
+  __builtin_unreachable();
+}
+
 // The numbers of symm_abi::far::Update, and sums of floats after them.
 enum { SET, ADD, SUB, AND, OR, XOR, MIN, MAX, UMIN, UMAX, SWAP, FADD, BFADD, FMIN, FMAX };
 

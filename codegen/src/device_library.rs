@@ -4,7 +4,8 @@
 use crate::{Error, LlvmModule};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, UNIX_EPOCH};
 use symm_passes::nvshmem;
 
 /// What all of it refers to.
@@ -13,8 +14,10 @@ const STATE: &str = "nvshmemi_device_state_d";
 const PREFIX: &str = "nvshmem";
 /// The variable that names the folder of trimmed libraries; otherwise it is in the user's cache.
 const CACHE_VARIABLE: &str = "SYMM_CACHE";
+/// After so long a user is told what takes the time.
+const LONG: Duration = Duration::from_secs(1);
 /// Grows whenever what trimming does changes.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// A device library, trimmed.
 #[derive(Clone, Debug)]
@@ -23,20 +26,28 @@ pub struct DeviceLibrary {
 }
 
 impl DeviceLibrary {
-    /// Reads a library, `libnvshmem_device.bc`, or what was kept of it.
+    /// Reads a library, `libnvshmem_device.bc`, or what was kept of it. If it has to be trimmed first, and that takes
+    /// more than a second, `say` is told what is being done, and afterwards if the result could not be kept.
     ///
     /// # Errors
-    /// [`Error::Read`], [`Error::Llvm`] if it is no bitcode, [`Error::NotNvshmem`] if it lacks a function.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    /// [`Error::Read`], [`Error::NotNvshmem`] if it is no bitcode or lacks a function.
+    pub fn read(path: &Path, say: impl Fn(&str) + Sync) -> Result<Self, Error> {
         let failed = |source| Error::Read { path: path.to_owned(), source };
         let cached = cached(path).map_err(failed)?;
-        if let Some(bitcode) = cached.as_ref().and_then(|cached| std::fs::read(cached).ok()) {
+        let kept = cached.as_ref().and_then(|cached| std::fs::read(cached).ok());
+        if let Some(bitcode) = kept.filter(|bitcode| symm_far::is_whole(bitcode)) {
             return Ok(Self { bitcode });
         }
-        let bitcode = trim(&std::fs::read(path).map_err(failed)?)?;
-        if let Some(cached) = cached {
-            // Without it the next program takes as long as this one.
-            let _ = keep(&cached, &bitcode);
+        let whole = std::fs::read(path).map_err(failed)?;
+        let shown = path.display();
+        let doing = format!("trimming {shown} to what kernels call, once, which takes some seconds");
+        let trimmed = if_long(|| say(&doing), || symm_far::trimmed(&whole, &nvshmem::symbols()));
+        let bitcode = trimmed.map_err(|source| Error::NotNvshmem { path: path.to_owned(), source })?;
+        if let Some((cached, Err(error))) = cached.map(|cached| (cached.clone(), keep(&cached, &bitcode))) {
+            let cached = cached.display();
+            say(&format!(
+                "{cached} cannot be written ({error}), so the next program takes as long: set {CACHE_VARIABLE}"
+            ));
         }
         Ok(Self { bitcode })
     }
@@ -60,11 +71,18 @@ impl DeviceLibrary {
     }
 }
 
-/// Leaves what far accesses call, and what that needs.
-fn trim(bitcode: &[u8]) -> Result<Vec<u8>, Error> {
-    symm_far::trimmed(bitcode, &nvshmem::symbols()).map_err(|error| match error {
-        symm_far::Error::Missing(symbol) => Error::NotNvshmem { symbol },
-        error @ symm_far::Error::Llvm(_) => Error::Llvm(error.to_string()),
+/// Does something, and says so after a while.
+fn if_long<T>(say: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
+    let (done, waits) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if waits.recv_timeout(LONG) == Err(RecvTimeoutError::Timeout) {
+                say();
+            }
+        });
+        let result = work();
+        drop(done);
+        result
     })
 }
 
@@ -73,7 +91,8 @@ fn cached(path: &Path) -> std::io::Result<Option<PathBuf>> {
     let known = std::fs::metadata(path)?;
     let changed = known.modified()?.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
     let mut hasher = DefaultHasher::new();
-    (FORMAT, path.canonicalize()?, known.len(), changed, nvshmem::symbols()).hash(&mut hasher);
+    let file = (path.canonicalize()?, known.len(), changed);
+    (FORMAT, file, nvshmem::symbols(), symm_far::sends_from_gpu()).hash(&mut hasher);
     let name = format!("nvshmem-{:016x}.bc", hasher.finish());
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let users = || variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));

@@ -66,14 +66,22 @@ pub enum Error {
         /// The function.
         symbol: String,
     },
-    /// A device library of NVSHMEM lacks a function that far accesses call.
-    #[error("the device library of NVSHMEM has no '{symbol}': it has to be NVSHMEM 3.4 or later")]
+    /// A device library of NVSHMEM is none, or lacks a function that far accesses call.
+    #[error("{path}: {source}")]
     NotNvshmem {
-        /// The function.
-        symbol: String,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: symm_far::Error,
+    },
+    /// A program is for another engine than the run; the diagnostic has been printed.
+    #[error("the program is for the engine '{program}'")]
+    OtherEngine {
+        /// The program's.
+        program: String,
     },
     /// Kernels call an engine whose device library is not there.
-    #[error("the kernels call NVSHMEM, and no device library of it was given")]
+    #[error("the kernels call NVSHMEM, and no device library of it was given: give --engine nvshmem")]
     NoDeviceLibrary,
     /// No pass lowers to this GPU.
     #[error("unknown chip '{chip}'; the chips are {known}")]

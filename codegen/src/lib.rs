@@ -21,6 +21,7 @@ mod conversions;
 #[expect(unsafe_code, reason = "what inkwell and melior cannot change")]
 mod device;
 mod device_library;
+mod engine;
 mod error;
 #[expect(unsafe_code, reason = "parsing with a name for the text")]
 mod frontend;
@@ -34,6 +35,7 @@ mod source;
 
 pub use device::{Gpu, assembly, hsaco, translate_device, translate_devices};
 pub use device_library::DeviceLibrary;
+pub use engine::{engine_of, ensure_engine};
 pub use error::Error;
 pub use frontend::{Frontend, copy_of, declared};
 pub use jit::{Jit, ensure_defined};

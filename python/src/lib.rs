@@ -69,6 +69,18 @@ fn far_library<'py>(py: Python<'py>, nvshmem: &Bound<'py, PyBytes>) -> PyResult<
     made.map(|made| PyBytes::new(py, &made)).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
+/// Whether a library that was kept is one still.
+#[pyfunction]
+fn far_is_whole(library: &Bound<'_, PyBytes>) -> bool {
+    symm_far::is_whole(library.as_bytes())
+}
+
+/// Whether the environment has NVSHMEM send from the GPU.
+#[pyfunction]
+fn far_sends_from_gpu() -> bool {
+    symm_far::sends_from_gpu()
+}
+
 /// How many programs of a kernel may use the device barrier.
 #[pyfunction]
 fn max_barrier_blocks(num_ranks: u32) -> u64 {
@@ -168,6 +180,8 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(max_barrier_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(lower_triton, module)?)?;
     module.add_function(wrap_pyfunction!(far_library, module)?)?;
+    module.add_function(wrap_pyfunction!(far_is_whole, module)?)?;
+    module.add_function(wrap_pyfunction!(far_sends_from_gpu, module)?)?;
     module.add_function(wrap_pyfunction!(rank::join_run, module)?)?;
     module.add_function(wrap_pyfunction!(rank::decline_run, module)?)?;
     module.add_function(wrap_pyfunction!(interrupt::on_look, module)?)?;

@@ -10,7 +10,9 @@ import hashlib
 import importlib.util
 import os
 import re
+import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,8 @@ MEND = "install nvidia-nvshmem-cu13 (or -cu12) 3.4 or later, or name the file in
 OLDEST = (3, 4)
 # What a module has that calls the engine.
 STATE = "nvshmemi_device_state_d"
+# After so many seconds a user is told what takes the time.
+LONG = 1.0
 # The entry of a kernel's metadata that says that it calls the engine.
 LINKED = "symm_engine"
 
@@ -48,22 +52,25 @@ def use(name: str) -> None:
 
 def asked(engine: Any, domain: Any, device: str) -> tuple[str | None, int | None]:
     """The engine and the domain of a run. Raises an error where they do not exist."""
-    engine = engine if engine is not None else os.environ.get(ENGINE) or None
-    told = os.environ.get(DOMAIN)
-    if domain is None and told:
-        domain = int(told) if told.isdigit() else told
+    engine, of_engine = _given(engine, "engine", ENGINE)
+    domain, of_domain = _given(domain, "domain", DOMAIN)
+    if isinstance(domain, str) and of_domain == DOMAIN and domain.isdecimal() and domain.isascii():
+        domain = int(domain)
     if domain is not None and (isinstance(domain, bool) or not isinstance(domain, int) or not 0 < domain < 2**63):
-        raise ArgumentError(f"symm.init: domain must be a number of ranks above 0, not {text_of(domain)}")
+        raise ArgumentError(f"symm.init: {of_domain} must be a number of ranks above 0, not {text_of(domain)}")
     if engine is None:
         if domain is not None and device != "cpu":
-            raise ArgumentError("symm.init: domain is for an engine: give engine='nvshmem', too")
+            raise ArgumentError(f"symm.init: {of_domain} is for an engine: give engine='nvshmem', too, or {ENGINE}=nvshmem")
         return None, domain
     if engine != NAME:
-        raise ArgumentError(f"symm.init: engine must be {NAME!r} or None, not {text_of(engine)}")
+        either = f"{NAME!r} or None" if of_engine != ENGINE else f"{NAME!r}, or unset"
+        raise ArgumentError(f"symm.init: {of_engine} must be {either}, not {text_of(engine)}")
+    told = "" if of_engine != ENGINE else f" ({ENGINE} is set)"
     if device == "cpu":
-        raise EngineError("symm.init: no engine reaches ranks on the CPU: leave it out; domain=N simulates far ranks")
+        mend = "leave it out" if not told else f"unset {ENGINE}"
+        raise EngineError(f"symm.init: no engine reaches ranks on the CPU: {mend}; domain=N simulates far ranks")
     if device != "cuda":
-        raise EngineError("symm.init: NVSHMEM is for NVIDIA GPUs, and there is no engine for AMD's yet")
+        raise EngineError(f"symm.init: NVSHMEM is for NVIDIA GPUs, and there is no engine for AMD's yet{told}")
     bitcodes()
     _host()
     # The runtime is to find the same one.
@@ -71,9 +78,15 @@ def asked(engine: Any, domain: Any, device: str) -> tuple[str | None, int | None
     return engine, domain
 
 
+def _given(value, name, variable):
+    """What is asked for, or else what a variable says, and which of them it is from."""
+    told = os.environ.get(variable)
+    return (told, variable) if value is None and told else (value, name)
+
+
 def key() -> str:
     """What tells kernels that call this process's engine from others; empty without one."""
-    return f"{Current.name} {_digest(bitcodes())}" if Current.name else ""
+    return f"{Current.name} {_digest(bitcodes())} {_symm.far_sends_from_gpu()}" if Current.name else ""
 
 
 def host_library() -> str:
@@ -88,7 +101,7 @@ def bitcodes() -> tuple[str, ...]:
     """NVSHMEM's device library as bitcode: one file, or one for each kind of GPU."""
     if told := os.environ.get(BITCODE):
         if not Path(told).is_file():
-            raise EngineError(f"{BITCODE}: there is no file {told}")
+            raise EngineError(f"{BITCODE} names {told}, and there is no such file: name the right one, or unset {BITCODE}")
         return (told,)
     for folder in _folders():
         if found := sorted(map(str, folder.glob("libnvshmem_device*.bc"))):
@@ -129,28 +142,39 @@ def library(capability: int) -> str:
     """What kernels are linked with: NVSHMEM's device library, with what they call and nothing else. It is made once, in
     some seconds, and kept beside the kernels in Triton's cache.
     """
-    return _library(bitcode_for(capability))
+    return _library(bitcode_for(capability), _symm.far_sends_from_gpu())
 
 
 @functools.cache
-def _library(source):
+def _library(source, from_gpu):
     from triton import knobs
 
     from ._fingerprint import fingerprint
 
-    name = hashlib.sha256(f"{fingerprint()} {_digest((source,))}".encode()).hexdigest()[:32]
+    name = hashlib.sha256(f"{fingerprint()} {_digest((source,))} {from_gpu}".encode()).hexdigest()[:32]
     target = Path(knobs.cache.dir) / f"symm-far-{name}.bc"
-    if not target.is_file():
-        try:
-            made = _symm.far_library(Path(source).read_bytes())
-        except ValueError as error:
-            raise EngineError(f"{source}: {error}") from None
+    # Triton would crash, or complain of LLVM, over one that is damaged.
+    if not target.is_file() or not _symm.far_is_whole(target.read_bytes()):
+        made = _trimmed(source)
         target.parent.mkdir(parents=True, exist_ok=True)
         file, path = tempfile.mkstemp(dir=target.parent)
         with os.fdopen(file, "wb") as output:
             output.write(made)
         os.replace(path, target)
     return str(target)
+
+
+def _trimmed(source):
+    said = f"symm: trimming {source} to what kernels call, once, which takes some seconds"
+    teller = threading.Timer(LONG, lambda: print(said, file=sys.stderr, flush=True))
+    teller.daemon = True
+    teller.start()
+    try:
+        return _symm.far_library(Path(source).read_bytes())
+    except ValueError as error:
+        raise EngineError(f"{source}: {error}") from None
+    finally:
+        teller.cancel()
 
 
 def linked(options: Any, capability: int) -> Any:

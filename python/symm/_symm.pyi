@@ -50,6 +50,12 @@ def far_library(nvshmem: bytes) -> bytes:
     Raises ValueError if that is no bitcode, or has not all that is called.
     """
 
+def far_is_whole(library: bytes) -> bool:
+    """Whether what `far_library` returned is whole still."""
+
+def far_sends_from_gpu() -> bool:
+    """Whether the environment has NVSHMEM send from the GPU. If not, `far_library` leaves the code for it out."""
+
 def lower_triton(
     text: str,
     version: str,

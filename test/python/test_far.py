@@ -105,6 +105,23 @@ def test_near_peers_are_accessed_as_without_an_engine(name, engine, monkeypatch)
         assert mine.count(each) >= theirs.count(each), each
 
 
+@pytest.mark.parametrize("variable", [None, "NVSHMEM_IB_ENABLE_IBGDA", "NVSHMEM_GPUNETIO_ENABLE_GDAKI"])
+def test_what_sends_from_the_gpu_is_there_where_it_is_asked_for(variable, engine, monkeypatch):
+    """It is most of NVSHMEM's code; a kernel without it ends where it is needed."""
+    told = dict.fromkeys(("NVSHMEM_IB_ENABLE_IBGDA", "NVSHMEM_GPUNETIO_ENABLE_GDAKI"), "0")
+    for name, value in (told | ({variable: "1"} if variable else {})).items():
+        monkeypatch.setenv(name, value)
+    ptx = machine_text(compiled("store"))
+    states = {f"nvshmemi_{name}_device_state_d" for name in ("ibgda", "gpunetio")}
+    if variable:
+        assert {"ibgda", "gpunetio"} <= set(re.findall("// engine: ([a-z_]+)", ptx))
+        # The driver of the host finds the states by their names.
+        assert all(re.search(rf"\.visible \.const.* {state}", ptx) for state in states)
+    else:
+        assert "engine: ibgda" not in ptx and "engine: gpunetio" not in ptx
+        assert "__assertfail" in ptx
+
+
 def test_without_an_engine_nothing_is_linked():
     made = compiled("signal")
     assert "nvshmem" not in machine_text(made)
@@ -124,8 +141,29 @@ def test_a_device_library_that_is_none(tmp_path, monkeypatch):
     file = tmp_path / "device.bc"
     file.write_bytes(b"no bitcode")
     monkeypatch.setenv(_engine.BITCODE, str(file))
-    with pytest.raises(EngineError, match=f"{file}: this is no device library of NVSHMEM that LLVM 22 can read"):
+    what, mend = "this is no device library of NVSHMEM that LLVM 22 can read", "name libnvshmem_device.bc of NVSHMEM 3.4"
+    with pytest.raises(EngineError, match=rf"{file}: {what} \(it is not bitcode.*\): {mend} or later in {_engine.BITCODE}"):
         _engine.library(90)
+
+
+def test_a_library_that_was_kept_and_is_damaged_is_made_again(engine):
+    kept = Path(_engine.library(90))
+    whole = kept.read_bytes()
+    for damaged in (whole[: len(whole) // 2], b"no bitcode", b""):
+        kept.write_bytes(damaged)
+        _engine._library.cache_clear()
+        assert Path(_engine.library(90)) == kept and kept.read_bytes() == whole
+
+
+@pytest.mark.parametrize("seconds", [0, 0.2])
+def test_what_takes_long_is_said_once(seconds, tmp_path, monkeypatch, capfd):
+    (tmp_path / "device.bc").touch()
+    monkeypatch.setattr(_engine, "LONG", 0.05)
+    monkeypatch.setattr(_engine, "_symm", mock.Mock(far_library=lambda _: time.sleep(seconds) or b"made"))
+    assert _engine._trimmed(str(tmp_path / "device.bc")) == b"made"
+    time.sleep(0.1)
+    said = f"symm: trimming {tmp_path}/device.bc to what kernels call, once, which takes some seconds\n"
+    assert capfd.readouterr().err == (said if seconds else "")
 
 
 def test_a_device_library_that_lacks_a_function(tmp_path, device_library, monkeypatch):
@@ -133,13 +171,13 @@ def test_a_device_library_that_lacks_a_function(tmp_path, device_library, monkey
     source = tmp_path / "old.c"
     source.write_text(text.replace("nvshmem_quiet(", "nvshmem_loud("))
     subprocess.run([CLANG, *FLAGS.split(), source, "-o", tmp_path / "old.bc"], check=True)
-    with pytest.raises(ValueError, match="no 'nvshmem_quiet': it has to be NVSHMEM 3.4 or later"):
+    with pytest.raises(ValueError, match="this device library of NVSHMEM has no 'nvshmem_quiet': it has to be"):
         _symm.far_library((tmp_path / "old.bc").read_bytes())
 
 
 def test_a_device_library_that_is_not_there(monkeypatch):
     monkeypatch.setenv(_engine.BITCODE, "/nowhere/device.bc")
-    with pytest.raises(EngineError, match="SYMM_NVSHMEM_BITCODE: there is no file /nowhere/device.bc"):
+    with pytest.raises(EngineError, match="SYMM_NVSHMEM_BITCODE names /nowhere/device.bc, and there is no such file"):
         _engine.bitcodes()
     monkeypatch.delenv(_engine.BITCODE)
     monkeypatch.setattr(_engine, "WHEEL", "nvidia.nothing")
@@ -208,8 +246,18 @@ def test_the_environment_says_what_arguments_do_not(monkeypatch):
     assert _engine.asked(None, None, "cpu") == (None, 2)
     assert _engine.asked(None, 3, "cpu") == (None, 3)
     monkeypatch.setenv(_engine.DOMAIN, "all")
-    with pytest.raises(ArgumentError, match="not 'all'"):
-        _engine.asked(None, None, "cpu")
+    for wrong in ("all", "0", "-1", "1.5", "²"):
+        monkeypatch.setenv(_engine.DOMAIN, wrong)
+        with pytest.raises(ArgumentError, match=f"symm.init: SYMM_DOMAIN must be a number of ranks .*, not '?{wrong}'?$"):
+            _engine.asked(None, None, "cpu")
+    monkeypatch.setenv(_engine.DOMAIN, "2")
+    with pytest.raises(ArgumentError, match="SYMM_DOMAIN is for an engine: give engine='nvshmem'.* or SYMM_ENGINE="):
+        _engine.asked(None, None, "cuda")
     monkeypatch.setenv(_engine.ENGINE, "mpi")
-    with pytest.raises(ArgumentError, match="engine must be 'nvshmem' or None, not 'mpi'"):
+    with pytest.raises(ArgumentError, match="symm.init: SYMM_ENGINE must be 'nvshmem', or unset, not 'mpi'"):
         _engine.asked(None, 2, "cuda")
+    monkeypatch.setenv(_engine.ENGINE, _engine.NAME)
+    with pytest.raises(EngineError, match="no engine reaches ranks on the CPU: unset SYMM_ENGINE; domain=N"):
+        _engine.asked(None, 2, "cpu")
+    with pytest.raises(EngineError, match=r"there is no engine for AMD's yet \(SYMM_ENGINE is set\)"):
+        _engine.asked(None, 2, "hip")

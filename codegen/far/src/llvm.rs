@@ -1,5 +1,7 @@
 //! A module of LLVM IR, read, linked, made smaller and written.
 
+mod transports;
+
 use crate::Error;
 use llvm_sys::LLVMLinkage;
 use llvm_sys::bit_reader::LLVMParseBitcodeInContext2;

@@ -9,6 +9,7 @@ use melior::dialect::arith::CmpiPredicate;
 use melior::ir::attribute::StringAttribute;
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike, operation::OperationLike};
 use symm_abi::WORD_BYTES;
+use symm_abi::far::{ENGINES, NVSHMEM, OPENSHMEM};
 use symm_abi::heap::UNMAPPED;
 use symm_abi::table::{FAR, HEADER_WORDS, NEAR, NUM_RANKS, RANK, REACH};
 use symm_dialect::diagnostic::{Reported, error};
@@ -273,10 +274,14 @@ pub fn refuse_engine<'c: 'a, 'a>(root: OperationRef<'c, 'a>, known: Option<&str>
         engine.is_ok_and(|engine| Some(engine.value()) != known)
     };
     let Some(module) = std::iter::once(root).chain(collect(root)).find(has_other) else { return Ok(()) };
-    let engine = module.attribute(ENGINE_ATTRIBUTE).map(|engine| engine.to_string()).unwrap_or_default();
-    let complaint =
-        format!("S1: needs the engine {engine}, which this target does not support: run it without --engine");
-    Err(error(module, &complaint))
+    let engine = module.attribute(ENGINE_ATTRIBUTE).and_then(StringAttribute::try_from);
+    let engine = engine.map_or("", |engine| engine.value());
+    let mend = match engine {
+        OPENSHMEM => "which is for CPUs, and this is a GPU: compile it for a CPU, or without an engine".to_owned(),
+        NVSHMEM => "which is for NVIDIA GPUs: compile it for one, or without an engine".to_owned(),
+        _ => format!("which there is not: the engines are {}", ENGINES.join(" and ")),
+    };
+    Err(error(module, &format!("S1: needs the engine \"{engine}\", {mend}")))
 }
 
 /// Why a target can't take the table of a `symm.ctx`, if it can't (S1): a memref would have to be taken apart first.

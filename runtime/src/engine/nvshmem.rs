@@ -3,7 +3,7 @@
 //!
 //! The ranks are processes that have met already: rank 0 hands the others NVSHMEM's id of the run.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{OsStr, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -264,14 +264,15 @@ fn bytes(text: &str) -> Option<u64> {
 /// [`Error::NoEngine`] where there is none.
 pub fn library() -> Result<PathBuf, Error> {
     if let Some(named) = std::env::var_os(LIBRARY_VARIABLE).filter(|named| !named.is_empty()) {
-        let named = PathBuf::from(named);
-        if !named.exists() {
-            return Err(no(format!("{}, which {LIBRARY_VARIABLE} names, is not there", named.display())));
-        }
-        return Ok(named);
+        return if Path::new(&named).exists() { Ok(named.into()) } else { Err(not_there(&named, LIBRARY_VARIABLE)) };
     }
     let found = folders().into_iter().map(|folder| folder.join(LIBRARY)).find(|path| path.exists());
     found.ok_or_else(|| no(format!("{LIBRARY} is in none of the usual places; {MEND}")))
+}
+
+fn not_there(named: &OsStr, variable: &str) -> Error {
+    let named = named.display();
+    no(format!("{variable} names {named}, and there is no such file: name the right one, or unset {variable}"))
 }
 
 /// The device library for a chip, `sm_90`: what [`BITCODE_VARIABLE`] names, or the one beside the host library.
@@ -280,7 +281,7 @@ pub fn library() -> Result<PathBuf, Error> {
 /// [`Error::NoEngine`] where there is none.
 pub fn bitcode(chip: &str) -> Result<PathBuf, Error> {
     if let Some(named) = std::env::var_os(BITCODE_VARIABLE).filter(|named| !named.is_empty()) {
-        return Ok(named.into());
+        return if Path::new(&named).is_file() { Ok(named.into()) } else { Err(not_there(&named, BITCODE_VARIABLE)) };
     }
     let library = library()?;
     let folder = library.parent().unwrap_or(Path::new("."));

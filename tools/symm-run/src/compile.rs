@@ -7,8 +7,8 @@ use anyhow::Context as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Read as _;
 use symm_codegen::{
-    DeviceLibrary, Frontend, Level, Module, Signature, Source, assembly, declared, ensure_defined, hsaco, translate,
-    translate_devices,
+    DeviceLibrary, Frontend, Level, Module, Signature, Source, assembly, declared, ensure_defined, ensure_engine,
+    hsaco, translate, translate_devices,
 };
 use symm_dialect::{HeapLayout, set_engine, set_heap_layout, set_table_in_heap};
 use symm_runtime::{Device, DeviceCode, DeviceInfo, heap_stride, nvshmem};
@@ -79,6 +79,7 @@ pub fn program(source: &Source, options: &Options, num_ranks: u32, diagnostics: 
     guard.reads_bytes(&source.bytes());
     let mut module = source.parse(&frontend)?;
     let signature = Signature::of(&module, &options.host.entry)?;
+    ensure_engine(&module, options.engine.as_deref())?;
     let gpus = gpus(options.driver)?;
     let heap_size = options.heap_size;
     // Where heaps cannot be mapped next to each other, kernels find them in the context table.
@@ -132,7 +133,10 @@ fn kernels(
     frontend.run_pipeline(&mut module, &gpu.pipeline_with(&more))?;
     let level = options.optimize.unwrap_or(Level::O3);
     let library = match options.engine {
-        Some(_) => Some(DeviceLibrary::read(&nvshmem::bitcode(chip)?)?),
+        Some(_) => {
+            let say = |text: &str| crate::say(format_args!("symm-run: {text}"));
+            Some(DeviceLibrary::read(&nvshmem::bitcode(chip)?, say)?)
+        }
         None => None,
     };
     let translated = translate_devices(&module, &gpu, level, library.as_ref())?;

@@ -7,7 +7,9 @@ use clap::{Parser, ValueEnum};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use symm_codegen::{DeviceLibrary, Frontend, Gpu, Level, Source, assembly, hsaco, translate, translate_device};
+use symm_codegen::{
+    DeviceLibrary, Frontend, Gpu, Level, Source, assembly, engine_of, ensure_engine, hsaco, translate, translate_device,
+};
 use symm_dialect::set_engine;
 use symm_runtime::{NVSHMEM, nvshmem};
 use symm_tool::{Call, on_large_stack};
@@ -68,11 +70,15 @@ pub fn main(call: &Call) -> ExitCode {
     on_large_stack(|| match run(&options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // A failure to write is ignored.
-            let _ = writeln!(std::io::stderr(), "symm-translate: {error:#}");
+            say(&format!("{error:#}"));
             ExitCode::FAILURE
         }
     })
+}
+
+fn say(text: &str) {
+    // A failure to write is ignored.
+    let _ = writeln!(std::io::stderr(), "symm-translate: {text}");
 }
 
 impl Options {
@@ -109,8 +115,10 @@ fn run(options: &Options) -> anyhow::Result<()> {
     let level = [Level::O0, Level::O1, Level::O2, Level::O3][usize::from(options.optimize)];
     let gpu = options.gpu()?;
     if let Some(engine) = &options.engine {
+        ensure_engine(&module, Some(engine))?;
         set_engine(&mut module, engine);
     }
+    let engine = engine_of(&module);
     let default = gpu.as_ref().map_or_else(|| "symm-cpu".to_owned(), Gpu::pipeline);
     let pipeline = options.pipeline.as_ref().unwrap_or(&default);
     if !pipeline.is_empty() {
@@ -123,8 +131,8 @@ fn run(options: &Options) -> anyhow::Result<()> {
             if options.to == Form::Llvm { llvm.text().into_bytes() } else { llvm.object(level)? }
         }
         Some(gpu) => {
-            let library = match (gpu, options.engine.as_deref()) {
-                (Gpu::Nvidia(chip), Some(NVSHMEM)) => Some(DeviceLibrary::read(&nvshmem::bitcode(chip)?)?),
+            let library = match (gpu, engine.as_deref()) {
+                (Gpu::Nvidia(chip), Some(NVSHMEM)) => Some(DeviceLibrary::read(&nvshmem::bitcode(chip)?, say)?),
                 _ => None,
             };
             let llvm = translate_device(&module, gpu, level, library.as_ref())?;

@@ -1,0 +1,5 @@
+module attributes {symm.engine = "openshmem"} {
+  func.func @main(%ctx: !symm.ctx) {
+    return
+  }
+}
