@@ -6,6 +6,7 @@ use crate::failure::text;
 use crate::rank::JoinedRank;
 use pyo3::prelude::*;
 use std::ffi::{c_int, c_void};
+use std::io::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
@@ -71,7 +72,9 @@ extern "C" fn end(status: c_int, last: *mut c_void) {
         rank.leave()
     });
     if let Ok(Err(error)) = leaves.join() {
-        eprintln!("symm: rank {number} could not leave the run: {}", text(&error));
+        // At once: messages of several ranks do not mix within a line.
+        let said = format!("symm: rank {number} could not leave the run: {}\n", text(&error));
+        let _ = std::io::stderr().write_all(said.as_bytes());
         // SAFETY: both may be called at any time; null stands for all streams.
         unsafe {
             fflush(std::ptr::null_mut());

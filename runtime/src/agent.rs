@@ -10,6 +10,7 @@ use crate::error::{Error, Place};
 use crate::interrupt;
 use crate::loc::Loc;
 use crate::report::report;
+use crate::standard::say;
 use crate::trace::{Recorder, Sink};
 use crate::world::World;
 
@@ -96,7 +97,7 @@ impl Agent {
     #[inline]
     pub(crate) fn with<R>(use_it: impl FnOnce(&Agent) -> R) -> R {
         let Some(agent) = current() else {
-            eprintln!("symm: compiled code called the runtime from a thread that the runtime does not know");
+            say("symm: compiled code called the runtime from a thread that the runtime does not know");
             std::process::abort();
         };
         use_it(&agent)
@@ -163,7 +164,7 @@ impl Agent {
     /// process, only the child ends.
     pub(crate) fn fatal(&self, loc: Loc<'_>, error: Error) -> ! {
         if self.world.is_a_parents() {
-            eprintln!("symm: {error}");
+            say(&format!("symm: {error}"));
             std::process::abort();
         }
         let error = Error::At { place: self.place(loc), source: Box::new(error) };

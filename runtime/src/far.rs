@@ -5,6 +5,7 @@
 //! at which nothing is mapped: they say whose heap it is and where in it (N4).
 
 mod access;
+mod reports;
 
 pub(crate) use access::{copy, update};
 use std::fmt::Write as _;
@@ -42,6 +43,7 @@ struct Shared {
     fault: FaultSlot,
     terms: Text<MOST_TERMS>,
     posts: [Post; 2],
+    answers: reports::Answers,
 }
 
 /// Ranks that an engine reaches; this process is one of them.

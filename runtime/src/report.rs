@@ -19,10 +19,17 @@ const MOST_HOSTS: usize = 16;
 const MOST_BLOCKS: usize = 32;
 
 /// One line for each host thread and each block that has not finished; the kind that has waited longest comes first.
+/// Where each rank has a process that others do not see, one rank after the other, as these answer.
 pub(crate) fn report(world: &World) -> String {
-    let areas = world.control.areas();
-    let hosts = (0..).zip(areas).map(|(rank, area)| host(world, rank, area) + &stopped(area)).collect();
-    let blocks = |state| (0..).zip(areas).flat_map(move |(rank, area)| blocks(world, rank, area, state));
+    world.far.as_ref().map_or_else(|| of_this_process(world), |far| far.reports(|| of_this_process(world)))
+}
+
+/// The same of what this process sees.
+pub(crate) fn of_this_process(world: &World) -> String {
+    let is_seen = |rank: &u32| world.far.is_none() || world.local().iter().any(|local| local.rank == *rank);
+    let areas = || (0..).zip(world.control.areas()).filter(|(rank, _)| is_seen(rank));
+    let hosts = areas().map(|(rank, area)| host(world, rank, area) + &stopped(area)).collect();
+    let blocks = |state| areas().flat_map(move |(rank, area)| blocks(world, rank, area, state));
     let in_barriers: Vec<_> = barrier::on_devices(world).iter().map(|waiting| waiting.describe(world)).collect();
     let grids = barrier::grids(world, !in_barriers.is_empty());
     let blocks = in_barriers.into_iter().chain(blocks(BLOCK_WAITING)).chain(blocks(BLOCK_RUNNING)).collect();
@@ -66,7 +73,6 @@ fn host(world: &World, rank: u32, area: &RankArea) -> String {
     let slot = &area.host;
     let time = seconds(slot.since.load(Ordering::Relaxed));
     match slot.state() {
-        HostState::Starting if world.far.is_some() => format!("rank {rank}: its own process knows"),
         HostState::Starting => format!("rank {rank}: not started"),
         HostState::Running => format!("rank {rank}: host function running for {time}"),
         HostState::Returned => format!("rank {rank}: returned"),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::clock;
 use crate::report::{barrier, report};
+use crate::standard::say;
 use crate::world::World;
 
 /// Time between two looks at barriers: a block that waits for the same ranks in both is reported.
@@ -49,10 +50,10 @@ impl Stall {
             return;
         };
         self.told = true;
-        eprintln!(
+        say(&format!(
             "symm: {what}:\n{}\nsymm: if it is a deadlock, Ctrl-C ends the run; with a timeout (symm-run --timeout \
              SECONDS) it ends by itself",
             report(world)
-        );
+        ));
     }
 }

@@ -1,6 +1,7 @@
 //! Standard input and outputs of a process that closed them (`2>&-`): its next descriptors would get their numbers, and
 //! what a library prints there would reach a heap or another rank.
 
+use std::io::Write as _;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd};
 
 use rustix::fs::{Mode, OFlags, open};
@@ -22,4 +23,10 @@ pub(crate) fn keep_apart() -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Writes a message to standard error, at once: those of several processes do not mix within a line. A failure to write
+/// is ignored.
+pub(crate) fn say(message: &str) {
+    let _ = std::io::stderr().write_all(format!("{message}\n").as_bytes());
 }

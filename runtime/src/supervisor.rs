@@ -10,6 +10,7 @@ use crate::futex;
 use crate::interrupt;
 use crate::report::{report, stopped_process};
 use crate::stall::Stall;
+use crate::standard::say;
 use crate::stuck::Detector;
 use crate::world::{WRITES_FAULT_IN, World};
 
@@ -123,11 +124,11 @@ impl Stopped {
         for ((rank, pid), seen) in (0..).zip(stopped).zip(&mut self.seen) {
             *seen = if pid.is_some() { seen.saturating_add(1) } else { 0 };
             if let Some(pid) = pid.filter(|_| *seen == STOPPED_FOR && speaks) {
-                eprintln!(
+                say(&format!(
                     "symm: rank {rank} (process {pid}) has been stopped by a signal such as SIGSTOP for {:?}, and the \
                      others wait for it; `kill -CONT {pid}` resumes it",
                     LOOK_FOR_STOPPED_EVERY * STOPPED_FOR
-                );
+                ));
             }
         }
     }

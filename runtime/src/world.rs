@@ -15,6 +15,7 @@ use crate::futex;
 use crate::heap::HeapMap;
 use crate::lock::lock;
 use crate::process::state;
+use crate::report;
 use crate::trace::Sink;
 use symm_abi::heap::RESERVED_BYTES;
 
@@ -140,6 +141,8 @@ impl World {
         if self.is_a_parents() {
             return;
         }
+        // The first one counts.
+        self.listen();
         let slot = &self.control.fault;
         let claim = slot.state.compare_exchange(NO_FAULT, FAULT_CLAIMED, Ordering::AcqRel, Ordering::Relaxed);
         if claim.is_err() {
@@ -158,9 +161,12 @@ impl World {
         futex::wake(&self.control.generation.0);
     }
 
-    /// Takes over a fault that another rank has reported through the engine.
+    /// Takes over a fault that another rank has reported through the engine, and answers those that ask what this rank
+    /// does.
     pub(crate) fn listen(&self) {
-        let Some((rank, summary)) = self.far.as_ref().and_then(Far::heard) else { return };
+        let Some(far) = &self.far else { return };
+        far.answer(|| report::of_this_process(self));
+        let Some((rank, summary)) = far.heard() else { return };
         let slot = &self.control.fault;
         let claim = slot.state.compare_exchange(NO_FAULT, FAULT_CLAIMED, Ordering::AcqRel, Ordering::Relaxed);
         if claim.is_ok() {

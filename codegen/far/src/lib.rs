@@ -24,7 +24,7 @@ const TRANSPORT_STATES: [&[u8]; 2] = [b"nvshmemi_ibgda_device_state_d", b"nvshme
 /// What ends a kernel that needs such a transport, and is without.
 const END: &str = "symm_no_transport";
 
-/// The variables that have NVSHMEM send from the GPU, through IBGDA and GPUNetIO. Without them the host sends.
+/// The variables that have NVSHMEM send from the GPU, through IBGDA and `GPUNetIO`. Without them the host sends.
 const FROM_GPU: [&str; 2] = ["NVSHMEM_IB_ENABLE_IBGDA", "NVSHMEM_GPUNETIO_ENABLE_GDAKI"];
 
 /// Whether the environment has NVSHMEM send from the GPU. If not, libraries are made without the code for it: with it

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use crate::control::ENGINE_ID_WORDS;
-use crate::error::Error;
+use crate::error::{Error, why};
 use symm_abi::far::NVSHMEM;
 use symm_abi::heap::HEAP_ALIGN;
 
@@ -112,7 +112,7 @@ impl Nvshmem {
         let shown = path.display();
         // SAFETY: whoever installed the library, or names another, vouches for what it does when it is loaded.
         let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }
-            .map_err(|error| no(format!("{shown} cannot be loaded ({error}); {MEND}")))?;
+            .map_err(|error| no(format!("{shown} cannot be loaded ({}); {MEND}", why(&error))))?;
         let functions = Functions::find(&library)
             .map_err(|symbol| no(format!("{shown} has no {symbol}: it has to be NVSHMEM 3.4 or later")))?;
         let mut found = [0; 3];

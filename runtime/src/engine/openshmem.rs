@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
 use super::{Engine, Native};
-use crate::error::Error;
+use crate::error::{Error, why};
 use crate::lock::lock;
 use symm_abi::far::OPENSHMEM;
 use symm_abi::heap::HEAP_ALIGN;
@@ -93,8 +93,9 @@ impl OpenShmem {
         // SAFETY: whoever installed or named the library vouches for what it does when it is loaded. Its plug-ins look
         // up its symbols globally.
         let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) }.map_err(|error| {
+            let why = why(&error);
             no(format!(
-                "{shown} cannot be loaded ({error}); install Open MPI with OpenSHMEM (on Debian: apt-get install \
+                "{shown} cannot be loaded ({why}); install Open MPI with OpenSHMEM (on Debian: apt-get install \
                  openmpi-bin libopenmpi3), or name its library in {LIBRARY_VARIABLE}"
             ))
         })?;

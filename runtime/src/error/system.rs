@@ -1,6 +1,7 @@
 //! What the operating system refuses.
 
 use super::Error;
+use std::error::Error as _;
 
 impl Error {
     pub(crate) fn system(action: impl Into<String>) -> impl FnOnce(rustix::io::Errno) -> Self {
@@ -12,6 +13,11 @@ impl Error {
         let action = action.into();
         move |answer| Self::System { action, answer }
     }
+}
+
+/// Why a library cannot be loaded: the loader's own words, where it has any.
+pub(crate) fn why(error: &libloading::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// Which limit to raise: the system only says that one was reached.

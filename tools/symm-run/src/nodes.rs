@@ -17,7 +17,7 @@ const ALL_START_IN: Duration = Duration::from_secs(300);
 pub fn run(options: &Options, engine: &str, program: Program) -> anyhow::Result<ExitCode> {
     refuse(options)?;
     agree(options, &program)?;
-    let mut ranks = EngineRanks::start(engine, options.heap_size)?;
+    let mut ranks = EngineRanks::start(engine, options.heap_size).map_err(of_rank)?;
     ranks.domain = options.domain;
     ranks.fingerprint = program.fingerprint();
     ranks.options = options.of_the_program();
@@ -26,6 +26,16 @@ pub fn run(options: &Options, engine: &str, program: Program) -> anyhow::Result<
         ranks.end(1, true)
     });
     ranks.end(u8::from(code != ExitCode::SUCCESS), false)
+}
+
+/// An error of the engine before it knows its rank; the launcher says which one this process is.
+fn of_rank(error: symm_runtime::Error) -> anyhow::Error {
+    let rank =
+        Bootstrap::is_launched().then(Bootstrap::from_env).and_then(Result::ok).map(|bootstrap| bootstrap.rank());
+    match rank {
+        Some(rank) => anyhow::Error::new(error).context(format!("rank {rank}")),
+        None => error.into(),
+    }
 }
 
 /// Whether the ranks want the same run, where all of them are of this host: to start the engine they would wait for one

@@ -3,7 +3,6 @@
 //! Signatures, numbers and layouts are those of `include/hip/hip_runtime_api.h` (github.com/ROCm/HIP) from ROCm 6.0 on;
 //! later versions add to them and change none of these.
 
-use std::error::Error as _;
 use std::ffi::{CStr, OsString, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::fmt;
 use std::os::fd::RawFd;
@@ -11,7 +10,7 @@ use std::ptr;
 
 use libloading::Library;
 
-use crate::error::Error;
+use crate::error::{Error, why};
 
 /// The variable that names another library, by path or file name.
 const LIBRARY_VARIABLE: &str = "SYMM_HIP_LIBRARY";
@@ -236,7 +235,7 @@ impl Hip {
         let shown = path.to_string_lossy();
         // SAFETY: whoever installed or named the library vouches for what it does when it is loaded.
         let library = unsafe { Library::new(&path) }.map_err(|error| {
-            let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+            let why = why(&error);
             no(format!(
                 "{shown} cannot be loaded ({why}); install ROCm 6.0 or later, name its library in {LIBRARY_VARIABLE}, \
                  or use the driver cpu"
