@@ -8,6 +8,7 @@ may make them. Skips where Open MPI is not installed.
 import argparse
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -197,7 +198,7 @@ def says(result, *texts):
 def a_fault_ends_all(symm_run):
     """An ordinary access of a far peer's heap is a fault (N4), and says whose block it was."""
     result = start(symm_run, "far-2", [str(TEST / "conformance/as_remote.mlir"), "--timeout", "60"])
-    return says(result, "of @kernels::write: touched memory at", "not mapped")
+    return says(result, "of @kernels::write: touched heap+0x", ", which is far (N4): its heap is not mapped")
 
 
 def a_checked_fault_names_the_rank(symm_run):
@@ -208,7 +209,24 @@ def a_checked_fault_names_the_rank(symm_run):
         print(f"{result.args}: exit status {result.returncode}\n{result.stdout}", flush=True)
         return False
     result = start(symm_run, "far-2", [str(conformance / "as_remote.mlir"), *checked])
-    return says(result, "an access through symm.as_remote of rank ", "which is far", "as_remote.mlir:")
+    return says(result, "an access through symm.as_remote of rank ", "which is far (N4)", "as_remote.mlir:")
+
+
+def a_time_out_shows_all_ranks(symm_run):
+    """What each rank does is in the report of the first one whose time is over."""
+    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as program:
+        program.write(FOREVER)
+        program.flush()
+        result = start(symm_run, "far-2", [program.name, "--timeout", "2"])
+    report = re.search(r"^symm-run: rank \d: not finished after 2s.*\n((  .*\n)+)", result.stdout, re.M)
+    lines = [
+        "  rank 0: launch of @kernels::wait_or_work",
+        "  rank 0, block (0,0,0) of @kernels::wait_or_work: running for",
+        "  rank 1: launch of @kernels::wait_or_work",
+        "  rank 1, block (0,0,0) of @kernels::wait_or_work: wait at",
+    ]
+    result.stdout += "" if report else "\nno rank says in one piece what all do"
+    return says(result, *lines) and report is not None and all(line in report[1] for line in lines)
 
 
 def a_check_that_fails(symm_run):
@@ -227,7 +245,8 @@ def wrong_starts_are_refused(symm_run):
     of_other = command(symm_run, "near-2", [other])["args"][3:]
     cases = [
         (alone, {}, "no launcher has started this process as a rank; start the ranks with `oshrun -n RANKS symm-run"),
-        (plain, {"SYMM_OPENSHMEM_LIBRARY": "nowhere.so"}, "nowhere.so cannot be loaded"),
+        (plain, {"SYMM_OPENSHMEM_LIBRARY": "nowhere.so"}, "rank 1: the engine openshmem cannot be used: nowhere.so cannot"),
+        (plain, {"SYMM_OPENSHMEM_LIBRARY": "nowhere.so"}, "(nowhere.so: cannot open shared object file: No such file"),
         (plain, {"SYMM_OPENSHMEM_LIBRARY": "libm.so.6"}, "libm.so.6 has no shmem_init_thread: it has to be OpenSHMEM"),
         (plain + ["--heap-size", "999999999999"], {}, "ask for smaller ones (--heap-size)"),
         (plain + ["--domain", "1", *more, *alone, "--domain", "2"], {}, "--domain is 2 on rank 2 and 1 on rank 0"),
@@ -330,6 +349,7 @@ def ranks_in_two_namespaces(symm_run):
 CHECKS = {
     "nodes/a_fault_ends_all": a_fault_ends_all,
     "nodes/a_checked_fault_names_the_rank": a_checked_fault_names_the_rank,
+    "nodes/a_time_out_shows_all_ranks": a_time_out_shows_all_ranks,
     "nodes/a_check_that_fails": a_check_that_fails,
     "nodes/wrong_starts_are_refused": wrong_starts_are_refused,
     "nodes/mpirun_starts_ranks": mpirun_starts_ranks,

@@ -67,7 +67,7 @@ def described(world, rank, words, what):
         tensor = world.flag_at(address - base)
         peer = "another rank" if start == DEADLINE_NUMBERS["nowhere"] else rank_text(world, start)
         message = f"{who}: {op}: {operand} leads to {tensor} of {peer}"
-        message += f", which is far: its heap is not mapped, so use symm's ops, which take the rank. {LEFT_OUT}"
+        message += f", which is far (N4): its heap is not mapped, so use symm's ops, which take the rank. {LEFT_OUT}"
         return message, file, line, kernel, rank, program, tensor, address - base
     offset = address - start
     tensor = world.tensor_at(start - base, end - start)

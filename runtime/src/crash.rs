@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use std::sync::Once;
 
 use crate::agent::{Agent, coordinates};
+use crate::heap::HeapAddress;
 
 /// Seconds until the handler is killed. It takes no lock and allocates nothing, but a fault in it could still hang.
 const PATIENCE: u32 = 2;
@@ -62,9 +63,21 @@ extern "C" fn end(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
 /// What happened and where, as one line.
 fn report(signal: c_int, address: usize) -> Line {
     let mut line = Line { bytes: [0; 768], len: 0 };
+    let mut far = None;
     // Writing to a `Line` does not fail.
     let _ = line.write_str("symm: ");
-    let _ = Agent::try_with(|agent| agent.write_place(&mut line));
+    let _ = Agent::try_with(|agent| {
+        far = agent.far_place(address);
+        agent.write_place(&mut line)
+    });
+    if let (libc::SIGSEGV, Some(HeapAddress { rank, offset })) = (signal, far) {
+        let _ = writeln!(
+            line,
+            "touched heap+{offset:#x} of rank {rank}, which is far (N4): its heap is not mapped, so use symm's ops; \
+             --check-bounds names the line of such an access"
+        );
+        return line;
+    }
     let _ = match signal {
         libc::SIGFPE => line.write_str("divided by zero, or overflowed in an integer division"),
         libc::SIGILL => line.write_str("reached code marked unreachable"),
@@ -80,6 +93,12 @@ fn report(signal: c_int, address: usize) -> Line {
 }
 
 impl Agent {
+    /// The place in a far rank's heap that an address stands for, if it is such a one.
+    fn far_place(&self, address: usize) -> Option<HeapAddress> {
+        let heaps = &self.world.heaps;
+        heaps.locate(address as *const u8).filter(|place| !heaps.is_near(place.rank))
+    }
+
     /// Where this thread is, as [`Agent::place`] says it.
     fn write_place(&self, line: &mut Line) -> fmt::Result {
         write!(line, "the program: rank {}", self.rank)?;

@@ -212,7 +212,7 @@ fn check_rank<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, rank: Value<'c, '
 fn check_reach<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, rank: Value<'c, 'a>) {
     let near = b.make_value(&IsNearParts { ctx, rank }, b.int(1));
     let message =
-        "an access through symm.as_remote of rank {}, which is far: its heap is not mapped, so use symm's ops";
+        "an access through symm.as_remote of rank {}, which is far (N4): its heap is not mapped, so use symm's ops";
     b.when(b.not(near), |b| fault(b, ctx, message, &[rank]));
 }
 

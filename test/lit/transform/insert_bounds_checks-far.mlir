@@ -9,7 +9,7 @@ module attributes {symm.engine = "nvshmem", symm.heap_size = 4194304 : i64} {
   // CHECK: %[[NEAR:.*]] = symm.is_near %{{.*}}, %[[PEER]]
   // CHECK: %[[FAR:.*]] = arith.xori %[[NEAR]],
   // CHECK-NEXT: scf.if %[[FAR]] {
-  // CHECK-NEXT: symm.fault %{{.*}}, "an access through symm.as_remote of rank {}, which is far: its heap is not mapped, so use symm's ops"(%[[PEER]])
+  // CHECK-NEXT: symm.fault %{{.*}}, "an access through symm.as_remote of rank {}, which is far (N4): its heap is not mapped, so use symm's ops"(%[[PEER]])
   // CHECK: llvm.load
   func.func @through(%ctx: !symm.ctx, %p: !llvm.ptr, %peer: i32) -> f32 {
     %q = symm.as_remote %ctx, %p, %peer : !llvm.ptr
