@@ -140,4 +140,6 @@ def bitcode(folder):
 
 
 if __name__ == "__main__":
-    main()
+    from output import until_reader_leaves
+
+    until_reader_leaves(main)

@@ -304,4 +304,6 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    from output import until_reader_leaves
+
+    until_reader_leaves(main)

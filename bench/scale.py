@@ -339,4 +339,6 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    from output import until_reader_leaves
+
+    until_reader_leaves(main)

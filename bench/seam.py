@@ -106,4 +106,6 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from output import until_reader_leaves
+
+    until_reader_leaves(main)

@@ -252,4 +252,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from output import until_reader_leaves
+
+    until_reader_leaves(main)

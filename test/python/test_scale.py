@@ -1,7 +1,10 @@
 """The predictions of bench/scale.py, and what docs/scale.md says of them."""
 
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -110,3 +113,10 @@ def test_wrong_arguments_are_told(arguments, said, capsys):
     with pytest.raises(SystemExit, match="2"):
         scale.main(arguments)
     assert said in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_is_no_error():
+    """As `head` does."""
+    script = subprocess.Popen([sys.executable, ROOT / "bench/scale.py", "--ranks", "8"], stdout=PIPE, stderr=PIPE, text=True)
+    script.stdout.close()
+    assert "Error" not in script.stderr.read() and script.wait() == 1

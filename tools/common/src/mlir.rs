@@ -17,6 +17,10 @@ pub unsafe fn run(main: Main, call: &Call) -> ! {
         call.line().map(|argument| CString::new(argument.into_vec()).unwrap_or_default()).collect();
     let pointers: Vec<*const c_char> =
         arguments.iter().map(|argument| argument.as_ptr()).chain([std::ptr::null()]).collect();
+    if crate::closed::was_open() {
+        // SAFETY: LLVM reports a failed write as a crash; so the signal ends the tool when the reader of its output leaves.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    }
     let count = c_int::try_from(arguments.len()).unwrap_or(c_int::MAX);
     // SAFETY: `pointers` holds `count` C strings and a null pointer, alive during the call.
     let status = unsafe { main(count, pointers.as_ptr(), symm_dialect::handle().to_raw()) };

@@ -29,7 +29,7 @@ use symm_runtime::trace::Trace;
 use symm_runtime::{
     Bootstrap, Config, Device, Error, HELPERS_MEND, Launcher, Ranks, Spawn, catch_interrupts, nvshmem, spawn_processes,
 };
-use symm_tool::{Call, on_large_stack};
+use symm_tool::{Call, closed::has_reader_left, on_large_stack};
 
 /// How long the other ranks may take to end by themselves once one has failed.
 const GRACE: Duration = Duration::from_secs(10);
@@ -44,15 +44,19 @@ pub fn main(call: &Call) -> ExitCode {
     on_large_stack(|| match run(&options, call) {
         Ok(code) => code,
         Err(error) => {
-            say(format_args!("symm-run: {error:#}"));
+            let error = format!("{error:#}");
+            if !has_reader_left(&error) {
+                say(format_args!("symm-run: {error}"));
+            }
             ExitCode::FAILURE
         }
     })
 }
 
-/// Writes a line to standard error. A failure to write is ignored.
-fn say(line: std::fmt::Arguments) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+/// Writes a message to standard error, at once: those of several ranks do not mix within a line. A failure to write is
+/// ignored.
+fn say(message: std::fmt::Arguments) {
+    let _ = std::io::stderr().write_all(format!("{message}\n").as_bytes());
 }
 
 fn run(options: &Options, call: &Call) -> anyhow::Result<ExitCode> {
@@ -260,7 +264,7 @@ fn write_trace(options: &Options, trace: Option<&Trace>) -> anyhow::Result<()> {
             .with_context(|| format!("--trace {}", path.display()))?;
         if trace.dropped > 0 {
             let (kept, dropped) = (trace.events.len(), trace.dropped);
-            eprintln!("symm-run: the timeline has the first {kept} events; {dropped} more did not fit");
+            say(format_args!("symm-run: the timeline has the first {kept} events; {dropped} more did not fit"));
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ use symm_codegen::{
 };
 use symm_dialect::set_engine;
 use symm_runtime::{NVSHMEM, nvshmem};
-use symm_tool::{Call, on_large_stack};
+use symm_tool::{Call, closed::has_reader_left, on_large_stack};
 
 /// Translate a symm program to LLVM IR or machine code, for this machine or for a GPU.
 ///
@@ -70,7 +70,10 @@ pub fn main(call: &Call) -> ExitCode {
     on_large_stack(|| match run(&options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            say(&format!("{error:#}"));
+            let error = format!("{error:#}");
+            if !has_reader_left(&error) {
+                say(&error);
+            }
             ExitCode::FAILURE
         }
     })

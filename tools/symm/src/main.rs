@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use symm_tool::Call;
+use symm_tool::closed::has_reader_left;
 
 struct Tool {
     /// The word that asks for it, and the name of a link to it.
@@ -87,7 +88,9 @@ fn print(text: &str) -> ExitCode {
     match std::io::stdout().write_all(text.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "symm: standard output: {error}");
+            if !has_reader_left(&error.to_string()) {
+                let _ = writeln!(std::io::stderr(), "symm: standard output: {error}");
+            }
             ExitCode::FAILURE
         }
     }
