@@ -33,7 +33,8 @@ KERNELS = ["put_signal", "atomics"]
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--nvshmem", nargs="+", type=Path, metavar="FOLDER", help="versions, in place of the installed one")
+    what = "versions, in place of the installed one"
+    parser.add_argument("--nvshmem", nargs="+", type=Path, metavar="FOLDER", help=what)
     parser.add_argument("--from-gpu", action="store_true", help="measure them with what sends from the GPU, too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:

@@ -171,7 +171,8 @@ class Documents:
         clang = Path(os.environ.get("LLVM_SYS_221_PREFIX", "/usr/lib/llvm-22")) / "bin/clang"
         source = ROOT / "test/python/stand_in/nvshmem_device.c"
         flags = "--target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx60"
-        self.run([str(clang), *flags.split(), "-O1", "-ffreestanding", "-emit-llvm", "-c", str(source), "-o", str(library)])
+        flags += " -O1 -ffreestanding -emit-llvm -c"
+        self.run([str(clang), *flags.split(), str(source), "-o", str(library)])
         return {"SYMM_NVSHMEM_BITCODE": str(library), "SYMM_CACHE": str(self.folder)}
 
     def run(self, words, text=None, status=0, environment=None):

@@ -245,7 +245,7 @@ def wrong_starts_are_refused(symm_run):
     of_other = command(symm_run, "near-2", [other])["args"][3:]
     cases = [
         (alone, {}, "no launcher has started this process as a rank; start the ranks with `oshrun -n RANKS symm-run"),
-        (plain, {"SYMM_OPENSHMEM_LIBRARY": "nowhere.so"}, "rank 1: the engine openshmem cannot be used: nowhere.so cannot"),
+        (plain, {"SYMM_OPENSHMEM_LIBRARY": "nowhere.so"}, "rank 1: the engine openshmem cannot be used: nowhere.so"),
         (plain, {"SYMM_OPENSHMEM_LIBRARY": "nowhere.so"}, "(nowhere.so: cannot open shared object file: No such file"),
         (plain, {"SYMM_OPENSHMEM_LIBRARY": "libm.so.6"}, "libm.so.6 has no shmem_init_thread: it has to be OpenSHMEM"),
         (plain + ["--heap-size", "999999999999"], {}, "ask for smaller ones (--heap-size)"),

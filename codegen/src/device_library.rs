@@ -42,7 +42,7 @@ impl DeviceLibrary {
         let shown = path.display();
         let doing = format!("trimming {shown} to what kernels call, once, which takes some seconds");
         let trimmed = if_long(|| say(&doing), || symm_far::trimmed(&whole, &nvshmem::symbols()));
-        let bitcode = trimmed.map_err(|source| Error::NotNvshmem { path: path.to_owned(), source })?;
+        let bitcode = trimmed.map_err(|why| Error::NotNvshmem { path: path.to_owned(), why })?;
         if let Some((cached, Err(error))) = cached.map(|cached| (cached.clone(), keep(&cached, &bitcode))) {
             let cached = cached.display();
             say(&format!(

@@ -67,12 +67,12 @@ pub enum Error {
         symbol: String,
     },
     /// A device library of NVSHMEM is none, or lacks a function that far accesses call.
-    #[error("{path}: {source}")]
+    #[error("{path}: {why}")]
     NotNvshmem {
         /// The file.
         path: PathBuf,
-        /// Why.
-        source: symm_far::Error,
+        /// What is wrong with it.
+        why: symm_far::Error,
     },
     /// A program is for another engine than the run; the diagnostic has been printed.
     #[error("the program is for the engine '{program}'")]

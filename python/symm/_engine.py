@@ -52,30 +52,36 @@ def use(name: str) -> None:
 
 def asked(engine: Any, domain: Any, device: str) -> tuple[str | None, int | None]:
     """The engine and the domain of a run. Raises an error where they do not exist."""
-    engine, of_engine = _given(engine, "engine", ENGINE)
-    domain, of_domain = _given(domain, "domain", DOMAIN)
-    if isinstance(domain, str) and of_domain == DOMAIN and domain.isdecimal() and domain.isascii():
-        domain = int(domain)
-    if domain is not None and (isinstance(domain, bool) or not isinstance(domain, int) or not 0 < domain < 2**63):
-        raise ArgumentError(f"symm.init: {of_domain} must be a number of ranks above 0, not {text_of(domain)}")
+    engine, name = _given(engine, "engine", ENGINE)
+    domain = _domain(domain, engine is not None or device == "cpu")
     if engine is None:
-        if domain is not None and device != "cpu":
-            raise ArgumentError(f"symm.init: {of_domain} is for an engine: give engine='nvshmem', too, or {ENGINE}=nvshmem")
         return None, domain
+    is_set = name == ENGINE
     if engine != NAME:
-        either = f"{NAME!r} or None" if of_engine != ENGINE else f"{NAME!r}, or unset"
-        raise ArgumentError(f"symm.init: {of_engine} must be {either}, not {text_of(engine)}")
-    told = "" if of_engine != ENGINE else f" ({ENGINE} is set)"
+        either = f"{NAME!r}, or unset" if is_set else f"{NAME!r} or None"
+        raise ArgumentError(f"symm.init: {name} must be {either}, not {text_of(engine)}")
     if device == "cpu":
-        mend = "leave it out" if not told else f"unset {ENGINE}"
+        mend = f"unset {ENGINE}" if is_set else "leave it out"
         raise EngineError(f"symm.init: no engine reaches ranks on the CPU: {mend}; domain=N simulates far ranks")
     if device != "cuda":
+        told = f" ({ENGINE} is set)" if is_set else ""
         raise EngineError(f"symm.init: NVSHMEM is for NVIDIA GPUs, and there is no engine for AMD's yet{told}")
     bitcodes()
     _host()
     # The runtime is to find the same one.
     os.environ.setdefault(HOST, host_library())
     return engine, domain
+
+
+def _domain(domain, can_be):
+    domain, name = _given(domain, "domain", DOMAIN)
+    if name == DOMAIN and re.fullmatch("[0-9]+", domain):
+        domain = int(domain)
+    if domain is not None and (isinstance(domain, bool) or not isinstance(domain, int) or not 0 < domain < 2**63):
+        raise ArgumentError(f"symm.init: {name} must be a number of ranks above 0, not {text_of(domain)}")
+    if domain is not None and not can_be:
+        raise ArgumentError(f"symm.init: {name} is for an engine: give engine={NAME!r}, too, or set {ENGINE}={NAME}")
+    return domain
 
 
 def _given(value, name, variable):
@@ -101,7 +107,8 @@ def bitcodes() -> tuple[str, ...]:
     """NVSHMEM's device library as bitcode: one file, or one for each kind of GPU."""
     if told := os.environ.get(BITCODE):
         if not Path(told).is_file():
-            raise EngineError(f"{BITCODE} names {told}, and there is no such file: name the right one, or unset {BITCODE}")
+            mend = f"name the right one, or unset {BITCODE}"
+            raise EngineError(f"{BITCODE} names {told}, and there is no such file: {mend}")
         return (told,)
     for folder in _folders():
         if found := sorted(map(str, folder.glob("libnvshmem_device*.bc"))):

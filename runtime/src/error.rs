@@ -3,7 +3,7 @@
 mod exit;
 mod place;
 mod show;
-mod system;
+pub(crate) mod system;
 
 use crate::check::CheckFailure;
 use crate::collective::Posted;
@@ -14,7 +14,6 @@ pub use show::HELPERS_MEND;
 use show::{Checks, Lines, Posts, Ranks, WaitsIn};
 use std::time::Duration;
 use system::hint;
-pub(crate) use system::why;
 
 /// Every way in which a run fails. The message of each variant says who has to act: the author of the program, whoever
 /// started the ranks, or this machine's administrator.

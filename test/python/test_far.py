@@ -141,8 +141,9 @@ def test_a_device_library_that_is_none(tmp_path, monkeypatch):
     file = tmp_path / "device.bc"
     file.write_bytes(b"no bitcode")
     monkeypatch.setenv(_engine.BITCODE, str(file))
-    what, mend = "this is no device library of NVSHMEM that LLVM 22 can read", "name libnvshmem_device.bc of NVSHMEM 3.4"
-    with pytest.raises(EngineError, match=rf"{file}: {what} \(it is not bitcode.*\): {mend} or later in {_engine.BITCODE}"):
+    what = r"this is no device library of NVSHMEM that LLVM 22 can read \(it is not bitcode.*\)"
+    mend = f"name libnvshmem_device.bc of NVSHMEM 3.4 or later in {_engine.BITCODE}"
+    with pytest.raises(EngineError, match=f"{file}: {what}: {mend}"):
         _engine.library(90)
 
 
@@ -248,10 +249,11 @@ def test_the_environment_says_what_arguments_do_not(monkeypatch):
     monkeypatch.setenv(_engine.DOMAIN, "all")
     for wrong in ("all", "0", "-1", "1.5", "²"):
         monkeypatch.setenv(_engine.DOMAIN, wrong)
-        with pytest.raises(ArgumentError, match=f"symm.init: SYMM_DOMAIN must be a number of ranks .*, not '?{wrong}'?$"):
+        said = f"symm.init: SYMM_DOMAIN must be a number of ranks above 0, not '?{wrong}'?$"
+        with pytest.raises(ArgumentError, match=said):
             _engine.asked(None, None, "cpu")
     monkeypatch.setenv(_engine.DOMAIN, "2")
-    with pytest.raises(ArgumentError, match="SYMM_DOMAIN is for an engine: give engine='nvshmem'.* or SYMM_ENGINE="):
+    with pytest.raises(ArgumentError, match="SYMM_DOMAIN is for an engine: give engine=.*, or set SYMM_ENGINE="):
         _engine.asked(None, None, "cuda")
     monkeypatch.setenv(_engine.ENGINE, "mpi")
     with pytest.raises(ArgumentError, match="symm.init: SYMM_ENGINE must be 'nvshmem', or unset, not 'mpi'"):

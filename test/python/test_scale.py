@@ -117,6 +117,7 @@ def test_wrong_arguments_are_told(arguments, said, capsys):
 
 def test_a_reader_that_leaves_is_no_error():
     """As `head` does."""
-    script = subprocess.Popen([sys.executable, ROOT / "bench/scale.py", "--ranks", "8"], stdout=PIPE, stderr=PIPE, text=True)
+    line = [sys.executable, ROOT / "bench/scale.py", "--ranks", "8"]
+    script = subprocess.Popen(line, stdout=PIPE, stderr=PIPE, text=True)
     script.stdout.close()
     assert "Error" not in script.stderr.read() and script.wait() == 1

@@ -50,8 +50,8 @@ pub enum Error {
     Missing(String),
 }
 
-/// The library as bitcode, from NVSHMEM's `libnvshmem_device.bc`; with what sends from the GPU where the environment has
-/// it ([`sends_from_gpu`]).
+/// The library as bitcode, from NVSHMEM's `libnvshmem_device.bc`; with what sends from the GPU where the environment
+/// has it ([`sends_from_gpu`]).
 ///
 /// # Errors
 /// Those of [`Error`].

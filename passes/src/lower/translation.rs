@@ -9,7 +9,7 @@ use melior::dialect::arith::CmpiPredicate;
 use melior::ir::attribute::StringAttribute;
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike, operation::OperationLike};
 use symm_abi::WORD_BYTES;
-use symm_abi::far::{ENGINES, NVSHMEM, OPENSHMEM};
+use symm_abi::far::OPENSHMEM;
 use symm_abi::heap::UNMAPPED;
 use symm_abi::table::{FAR, HEADER_WORDS, NEAR, NUM_RANKS, RANK, REACH};
 use symm_dialect::diagnostic::{Reported, error};
@@ -276,10 +276,10 @@ pub fn refuse_engine<'c: 'a, 'a>(root: OperationRef<'c, 'a>, known: Option<&str>
     let Some(module) = std::iter::once(root).chain(collect(root)).find(has_other) else { return Ok(()) };
     let engine = module.attribute(ENGINE_ATTRIBUTE).and_then(StringAttribute::try_from);
     let engine = engine.map_or("", |engine| engine.value());
-    let mend = match engine {
-        OPENSHMEM => "which is for CPUs, and this is a GPU: compile it for a CPU, or without an engine".to_owned(),
-        NVSHMEM => "which is for NVIDIA GPUs: compile it for one, or without an engine".to_owned(),
-        _ => format!("which there is not: the engines are {}", ENGINES.join(" and ")),
+    let mend = if engine == OPENSHMEM {
+        "which is for CPUs, and this is a GPU: compile it for a CPU, or without an engine"
+    } else {
+        "which is for NVIDIA GPUs: compile it for one, or without an engine"
     };
     Err(error(module, &format!("S1: needs the engine \"{engine}\", {mend}")))
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use crate::control::ENGINE_ID_WORDS;
-use crate::error::{Error, why};
+use crate::error::{Error, system::why};
 use symm_abi::far::NVSHMEM;
 use symm_abi::heap::HEAP_ALIGN;
 
@@ -283,7 +283,12 @@ pub fn bitcode(chip: &str) -> Result<PathBuf, Error> {
     if let Some(named) = std::env::var_os(BITCODE_VARIABLE).filter(|named| !named.is_empty()) {
         return if Path::new(&named).is_file() { Ok(named.into()) } else { Err(not_there(&named, BITCODE_VARIABLE)) };
     }
-    let library = library()?;
+    let library = library().map_err(|error| match error {
+        Error::NoEngine(name, reason) => {
+            Error::NoEngine(name, format!("{reason}; to compile only, name its device library in {BITCODE_VARIABLE}"))
+        }
+        other => other,
+    })?;
     let folder = library.parent().unwrap_or(Path::new("."));
     let common = folder.join(BITCODE);
     if common.exists() {

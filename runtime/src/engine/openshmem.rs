@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
 use super::{Engine, Native};
-use crate::error::{Error, why};
+use crate::error::{Error, system::why};
 use crate::lock::lock;
 use symm_abi::far::OPENSHMEM;
 use symm_abi::heap::HEAP_ALIGN;

@@ -18,7 +18,8 @@ pub unsafe fn run(main: Main, call: &Call) -> ! {
     let pointers: Vec<*const c_char> =
         arguments.iter().map(|argument| argument.as_ptr()).chain([std::ptr::null()]).collect();
     if crate::closed::was_open() {
-        // SAFETY: LLVM reports a failed write as a crash; so the signal ends the tool when the reader of its output leaves.
+        // LLVM would report a failed write as a crash: the signal ends the tool when the reader of its output leaves.
+        // SAFETY: the default action takes no function.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     }
     let count = c_int::try_from(arguments.len()).unwrap_or(c_int::MAX);

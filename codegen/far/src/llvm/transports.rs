@@ -65,7 +65,8 @@ impl Library {
     }
 }
 
-/// The ways of a block's `switch` on the transport to those that send from the GPU: the instruction, and which successor.
+/// The ways of a block's `switch` on the transport to those that send from the GPU: the instruction, and which
+/// successor.
 fn other_transports(block: LLVMBasicBlockRef) -> Vec<(LLVMValueRef, u32)> {
     // SAFETY: a block of a module that is still there. The first successor is the default; the others have a case.
     unsafe {

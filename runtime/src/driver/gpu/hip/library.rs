@@ -10,7 +10,7 @@ use std::ptr;
 
 use libloading::Library;
 
-use crate::error::{Error, why};
+use crate::error::{Error, system::why};
 
 /// The variable that names another library, by path or file name.
 const LIBRARY_VARIABLE: &str = "SYMM_HIP_LIBRARY";
