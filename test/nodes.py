@@ -247,6 +247,8 @@ def wrong_starts_are_refused(symm_run):
         (alone, {}, "no launcher has started this process as a rank; start the ranks with `oshrun -n RANKS symm-run"),
         (plain, {"SYMM_OPENSHMEM_LIBRARY": "nowhere.so"}, "rank 1: the engine openshmem cannot be used: nowhere.so"),
         (plain, {"SYMM_OPENSHMEM_LIBRARY": "nowhere.so"}, "(nowhere.so: cannot open shared object file: No such file"),
+        # As if it were not set: the program is what is wrong.
+        (plain + ["--arg", "nothing=1"], {"SYMM_OPENSHMEM_LIBRARY": ""}, "rank 1: --arg nothing: the program takes no"),
         (plain, {"SYMM_OPENSHMEM_LIBRARY": "libm.so.6"}, "libm.so.6 has no shmem_init_thread: it has to be OpenSHMEM"),
         (plain + ["--heap-size", "999999999999"], {}, "ask for smaller ones (--heap-size)"),
         (plain + ["--domain", "1", *more, *alone, "--domain", "2"], {}, "--domain is 2 on rank 2 and 1 on rank 0"),

@@ -7,7 +7,7 @@
 #[expect(unsafe_code, reason = "LLVM's C interface")]
 mod llvm;
 
-use llvm::Library;
+use llvm::{Library, TRANSPORT_STATES};
 
 /// `far.c`, compiled.
 static FAR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/far.bc"));
@@ -17,9 +17,6 @@ const PREFIX: &[u8] = b"symm_far_";
 
 /// What NVSHMEM's state and version on the device begin with: the host library finds them in a loaded module by name.
 const STATE: &[u8] = b"nvshmemi_device_";
-
-/// The state of each transport that sends from the GPU, likewise.
-const TRANSPORT_STATES: [&[u8]; 2] = [b"nvshmemi_ibgda_device_state_d", b"nvshmemi_gpunetio_device_state_d"];
 
 /// What ends a kernel that needs such a transport, and is without.
 const END: &str = "symm_no_transport";

@@ -2,6 +2,8 @@
 
 mod transports;
 
+pub use transports::TRANSPORT_STATES;
+
 use crate::Error;
 use llvm_sys::LLVMLinkage;
 use llvm_sys::bit_reader::LLVMParseBitcodeInContext2;

@@ -88,7 +88,8 @@ impl OpenShmem {
             return Err(no(reason.to_owned()));
         }
         fits(bytes).map_err(no)?;
-        let path = std::env::var_os(LIBRARY_VARIABLE).unwrap_or_else(|| LIBRARY.into());
+        let named = std::env::var_os(LIBRARY_VARIABLE).filter(|named| !named.is_empty());
+        let path = named.unwrap_or_else(|| LIBRARY.into());
         let shown = path.to_string_lossy();
         // SAFETY: whoever installed or named the library vouches for what it does when it is loaded. Its plug-ins look
         // up its symbols globally.

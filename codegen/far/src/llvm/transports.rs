@@ -7,7 +7,8 @@
 //! switch i32 %chosen, label %proxy [ i32 1, label %ibgda   i32 2, label %gpunetio ]
 //! ```
 //!
-//! They are most of a kernel's code. The `switch` stays, and goes to what ends the kernel instead.
+//! They are most of a kernel's code. The `switch` stays, and goes to what ends the kernel instead. A way of it is one
+//! of such a transport if it comes to the transport's own state, and the default does not.
 
 use super::{Library, blocks, constants_of, is_declared, listed, name};
 use llvm_sys::core as llvm;
@@ -15,9 +16,9 @@ use llvm_sys::prelude::{LLVMBasicBlockRef, LLVMBuilderRef, LLVMValueRef};
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use std::collections::{HashMap, HashSet};
 
-/// What the names of the functions with such a `switch` contain, and the state that it asks.
-const TRANSFER: &str = "nvshmemi_transfer_";
+/// The state that such a `switch` asks, and those of the transports.
 const STATE: &[u8] = b"nvshmemi_device_state_d";
+pub const TRANSPORT_STATES: [&[u8]; 2] = [b"nvshmemi_ibgda_device_state_d", b"nvshmemi_gpunetio_device_state_d"];
 
 /// The number of the transport that leaves it to the host.
 const PROXY: u64 = 0;
@@ -34,7 +35,7 @@ impl Library {
         let builder = unsafe { llvm::LLVMCreateBuilderInContext(self.context) };
         for function in self.functions().into_iter().filter(|function| !is_declared(*function)) {
             let others: Vec<_> = blocks(function).into_iter().flat_map(other_transports).collect();
-            if !others.is_empty() && String::from_utf8_lossy(&name(function)).contains(TRANSFER) {
+            if !others.is_empty() {
                 self.redirect(function, &others, end, builder);
                 remove_unreachable(function, builder);
             }
@@ -75,8 +76,12 @@ fn other_transports(block: LLVMBasicBlockRef) -> Vec<(LLVMValueRef, u32)> {
         {
             return Vec::new();
         }
-        let is_other = |way: &u32| llvm::LLVMConstIntGetZExtValue(llvm::LLVMGetSwitchCaseValue(switch, *way)) != PROXY;
-        (1..llvm::LLVMGetNumSuccessors(switch)).filter(is_other).map(|way| (switch, way)).collect()
+        let is_other = |way: &u32| {
+            llvm::LLVMConstIntGetZExtValue(llvm::LLVMGetSwitchCaseValue(switch, *way)) != PROXY
+                && comes_to_transport(llvm::LLVMGetSuccessor(switch, *way))
+        };
+        let others = (1..llvm::LLVMGetNumSuccessors(switch)).filter(is_other).map(|way| (switch, way)).collect();
+        if comes_to_transport(llvm::LLVMGetSwitchDefaultDest(switch)) { Vec::new() } else { others }
     }
 }
 
@@ -84,11 +89,27 @@ fn other_transports(block: LLVMBasicBlockRef) -> Vec<(LLVMValueRef, u32)> {
 fn asks_state(value: LLVMValueRef) -> bool {
     // SAFETY: a value of a module that is still there.
     let is_load = unsafe { !llvm::LLVMIsALoadInst(value).is_null() };
-    is_load && constants_of(value).into_iter().any(is_in_state)
+    is_load && constants_of(value).into_iter().any(|address| is_in(address, &[STATE]))
 }
 
-fn is_in_state(constant: LLVMValueRef) -> bool {
-    name(constant) == STATE || constants_of(constant).into_iter().any(is_in_state)
+/// Whether a way that begins with this block uses the state of a transport.
+fn comes_to_transport(block: LLVMBasicBlockRef) -> bool {
+    let used = reached_from(block).into_iter().flat_map(instructions).flat_map(constants_of);
+    used.into_iter().any(|constant| is_in(constant, &TRANSPORT_STATES))
+}
+
+fn is_in(constant: LLVMValueRef, states: &[&[u8]]) -> bool {
+    states.contains(&name(constant).as_slice()) || constants_of(constant).into_iter().any(|part| is_in(part, states))
+}
+
+fn reached_from(first: LLVMBasicBlockRef) -> HashSet<LLVMBasicBlockRef> {
+    let (mut reached, mut waiting) = (HashSet::new(), vec![first]);
+    while let Some(block) = waiting.pop() {
+        if reached.insert(block) {
+            waiting.extend(successors(block));
+        }
+    }
+    reached
 }
 
 fn successors(block: LLVMBasicBlockRef) -> Vec<LLVMBasicBlockRef> {
@@ -108,16 +129,12 @@ fn instructions(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
 /// Removes the blocks that no way leads to any more.
 fn remove_unreachable(function: LLVMValueRef, builder: LLVMBuilderRef) {
     let all = blocks(function);
-    let mut reached = HashSet::new();
-    let mut waiting: Vec<_> = all.first().copied().into_iter().collect();
+    let reached = all.first().map(|first| reached_from(*first)).unwrap_or_default();
     // How many ways lead from a block to another.
     let mut ways: HashMap<(LLVMBasicBlockRef, LLVMBasicBlockRef), usize> = HashMap::new();
-    while let Some(block) = waiting.pop() {
-        if reached.insert(block) {
-            for next in successors(block) {
-                *ways.entry((block, next)).or_default() += 1;
-                waiting.push(next);
-            }
+    for block in &reached {
+        for next in successors(*block) {
+            *ways.entry((*block, next)).or_default() += 1;
         }
     }
     for block in all.iter().filter(|block| reached.contains(*block)) {

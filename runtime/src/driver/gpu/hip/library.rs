@@ -231,7 +231,8 @@ impl Hip {
     /// Loads and starts the library.
     pub(super) fn load() -> Result<Self, Error> {
         let no = |reason: String| Error::NoGpu { vendor: "HIP", reason };
-        let path = std::env::var_os(LIBRARY_VARIABLE).unwrap_or_else(|| OsString::from(LIBRARY));
+        let named = std::env::var_os(LIBRARY_VARIABLE).filter(|named| !named.is_empty());
+        let path = named.unwrap_or_else(|| OsString::from(LIBRARY));
         let shown = path.to_string_lossy();
         // SAFETY: whoever installed or named the library vouches for what it does when it is loaded.
         let library = unsafe { Library::new(&path) }.map_err(|error| {
