@@ -43,6 +43,26 @@ def plus_one(c, value):
     gl.store(c.outputs(), value + 1, c.mask())
 
 
+@triton.jit
+def seven(c):
+    return 7
+
+
+@gluon.jit
+def seven_in_gluon(c):
+    return 7
+
+
+@triton.jit
+def too_few(c):
+    return tl.load(c.in_ptr + tl.arange(0, 16))
+
+
+@gluon.jit
+def nothing_in_gluon(c):
+    c.mask()
+
+
 def compiled(target, kernel, element, tile, rows=0, cols=0, warps=8, in_front=False, strides=None, **constants):
     signature = {}
     for name in kernel.arg_names:
@@ -79,6 +99,20 @@ def test_hooks_of_one_kernel_are_of_one_front_end():
     said = "sendrecv: produce is Gluon's and consume is Triton's, but one kernel calls both: give both with @triton.jit"
     with pytest.raises(ArgumentError, match=re.escape(said)):
         check_hooks("sendrecv", twice, hooks.consume)
+
+
+@pytest.mark.parametrize(("in_front", "produce", "wrong", "found"), [
+    (False, seven, too_few, "shape [16]"), (True, seven_in_gluon, nothing_in_gluon, "None"),
+])  # fmt: skip
+def test_a_hook_returns_a_value_for_each_element_or_one(in_front, produce, wrong, found):
+    hooked = {"PRODUCE": produce, "CONSUME": plus_one if in_front else hooks.consume, "RECEIVES": False}
+    for kernel in (mail, transfer):
+        hooked["PRODUCE"] = produce
+        assert machine_text(compiled("sm_90", kernel, "fp32", 1024, 0, 0, GLUON_WARPS, in_front, **hooked))
+        said = f"symm produce: it must return a block of shape [1024], that of c.inputs(), not {found}"
+        hooked["PRODUCE"] = wrong
+        with pytest.raises(symm.CompileError, match=re.escape(said)):
+            compiled("sm_90", kernel, "fp32", 1024, 0, 0, GLUON_WARPS, in_front, **hooked)
 
 
 BOTH = [("both", element) for element in ELEMENTS]

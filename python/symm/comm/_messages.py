@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import enum
 import importlib.util
+import inspect
 import math
+import numbers
 from typing import NamedTuple
 
 from triton import knobs
@@ -31,6 +33,8 @@ SLOTS = 4
 MOST_TILES, CHUNKS_OF_A_PROGRAM = 4, 2
 # Columns of a tile of a matrix: as many bytes, so that a row of it is a whole number of cache lines.
 ROW_BYTES = 128
+# What hooks are called with.
+HOOKS = {"produce": ("c",), "consume": ("c", "value")}
 
 
 class Plan(NamedTuple):
@@ -129,6 +133,15 @@ def checked(call, tensor, name, device):
     """A view of a tensor that can be sent or received into, of elements that kernels have."""
     if not isinstance(tensor, torch().Tensor):
         raise ArgumentError(f"{call}: {name} must be a tensor, not {text_of(tensor)}")
+    check_memory(call, tensor, name, device)
+    if tensor.requires_grad and torch().is_grad_enabled():
+        raise ArgumentError(f"{call}: {name} requires grad, and messages have no gradients: give {name}.detach()")
+    # Booleans are bytes in memory.
+    return tensor.view(torch().uint8) if tensor.dtype == torch().bool else tensor
+
+
+def check_memory(call, tensor, name, device):
+    """Raises ArgumentError or DtypeError for a tensor without memory that kernels on a device can take."""
     if tensor.device != device:
         said = f"{name} is on {tensor.device}, but the ranks' memory is on {device}"
         raise ArgumentError(f"{call}: {said}: move it there")
@@ -137,11 +150,30 @@ def checked(call, tensor, name, device):
         raise ArgumentError(f"{call}: {name} must be strided, not {found}")
     if tensor._is_zerotensor():
         raise ArgumentError(f"{call}: {name} is zeros without memory: clone() it")
-    if tensor.requires_grad and torch().is_grad_enabled():
-        raise ArgumentError(f"{call}: {name} requires grad, and messages have no gradients: give {name}.detach()")
     element_size(call, tensor.dtype)
-    # Booleans are bytes in memory.
-    return tensor.view(torch().uint8) if tensor.dtype == torch().bool else tensor
+
+
+def extra_of(call, extra, device):
+    """What hooks get as `c.extra`: tensors, and numbers that kernels have."""
+    if not isinstance(extra, tuple):
+        raise ArgumentError(f"{call}: extra must be a tuple of tensors and numbers, not {text_of(extra)}")
+    return tuple(_for_hooks(call, each, f"extra[{i}]", device) for i, each in enumerate(extra))
+
+
+def _for_hooks(call, value, name, device):
+    if isinstance(value, torch().Tensor):
+        check_memory(call, value, name, device)
+        if value.is_neg():
+            raise ArgumentError(f"{call}: {name} is the negative of what its memory holds: give {name}.resolve_neg()")
+        return value
+    # Booleans are integers: Triton's interpreter has none among the elements of a tuple.
+    if isinstance(value, numbers.Integral):
+        if not -(1 << 63) <= value < 1 << 64:
+            raise ArgumentError(f"{call}: {name} must fit in 64 bits, but is {text_of(value)}")
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value)
+    raise ArgumentError(f"{call}: {name} must be a tensor or a number, not {text_of(value)}")
 
 
 def part_of(call, tensor, name, device, rows, access):
@@ -211,6 +243,11 @@ def check_hooks(call, produce=None, consume=None):
         if not isinstance(function, (JITFunction, InterpretedFunction)):
             said = f"{name} must be a function with @triton.jit or @gluon.jit, not {function!r}"
             raise ArgumentError(f"{call}: {said}")
+        try:
+            inspect.signature(function.fn).bind(*HOOKS[name])
+        except TypeError:
+            said = f"{name} must be a function of ({', '.join(HOOKS[name])}), not of {inspect.signature(function.fn)}"
+            raise ArgumentError(f"{call}: {said}") from None
     gluon = [name for name, function in given.items() if is_gluon(function)]
     if gluon and knobs.runtime.interpret:
         raise ArgumentError(f"{call}: Triton's interpreter has no Gluon: give hooks with @triton.jit")

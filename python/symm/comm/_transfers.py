@@ -14,7 +14,7 @@ from .._memory import torch
 from ..errors import ArgumentError, DtypeError, StagingError
 from . import kernels_channel
 from ._launch import Launch, Pointer, called, current_stream, tensor_at
-from ._messages import MAIL_WORDS, Access, Plan, is_gluon, part_of, parts_of, plan
+from ._messages import MAIL_WORDS, Access, Plan, extra_of, is_gluon, part_of, parts_of, plan
 from ._told import compare
 from ._types import words
 from .hooks import consume as copy_out
@@ -40,14 +40,13 @@ class Transfer:
         transport.usable(call)
         if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
             raise ArgumentError(f"{call}: rows must be a number of rows, at least 1, not {rows!r}")
-        if not isinstance(extra, tuple):
-            raise ArgumentError(f"{call}: extra must be a tuple of tensors and numbers, not {extra!r}")
         if wire is not None:
             element_size(call, wire)
         blocks = transport.blocks if blocks is None else blocks
         check_blocks(call, transport, blocks)
         self.call, self.transport, self.channel = call, transport, transport.channel(call, channel)
-        self.rows, self.wire, self.blocks, self.extra = rows, wire, blocks, extra
+        self.rows, self.wire, self.blocks = rows, wire, blocks
+        self.extra = extra_of(call, extra, transport.device)
 
     def peer(self, rank, itself=False):
         rank = self.transport.peer(self.call, rank)

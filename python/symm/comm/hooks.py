@@ -4,6 +4,7 @@ A hook is a function with `@triton.jit` or `@gluon.jit`: `produce(c)` returns th
 `consume(c, value)` takes them on the other side. Hooks are never called for a tile beyond the end of the message.
 """
 
+import functools
 import inspect
 
 import triton
@@ -11,7 +12,8 @@ import triton.language as tl
 from triton.language import core
 from triton.runtime.interpreter import interpreter_semantic
 
-from .._carrier import Shown, shown
+from .._carrier import Shown, op, shown
+from .._operands import describe, shape_of
 
 
 def builtin(function):
@@ -187,6 +189,23 @@ def in_a_row(semantic, ctx, first):
 def place_for(ctx, first, _semantic=None):
     """Pointers to where a tile is kept, from a pointer on."""
     return in_a_row(_semantic or interpreter_semantic, ctx, first)
+
+
+@functools.partial(op, name="produce")
+def produced(emit, c, value):
+    """What `produce` returned: a value for each element of a tile, or one for all of them."""
+    value = core._unwrap_if_constexpr(value)
+    if isinstance(value, (bool, int, float)):
+        value = number(emit.semantic, value)
+    like = in_a_row(emit.semantic, c, c.region_ptr)
+    has_elements = isinstance(value, tl.tensor) and not value.type.scalar.is_ptr()
+    if has_elements and not value.type.is_block():
+        return emit.semantic.broadcast_impl_value(like, value)[1]
+    if not has_elements or shape_of(value) != shape_of(like):
+        found = f"shape {shape_of(value)}" if has_elements else describe(value)
+        found = "a tuple" if isinstance(value, (tuple, tl.tuple)) else found
+        raise TypeError(f"it must return a block of shape {shape_of(like)}, that of c.inputs(), not {found}")
+    return value
 
 
 @builtin

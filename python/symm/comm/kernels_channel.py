@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 from ._deadline import watched_by
-from .hooks import Ctx, Message, is_full, unmasked
+from .hooks import Ctx, Message, is_full, produced, unmasked
 from .kernels_parts import INTERPRETED, epoch_of
 from .kernels_ring import (
     CURSOR_KINDS,
@@ -123,7 +123,7 @@ def mail(
             step = tl.load(to_cursors + (MAILED * BLOCKS + block))
             c = Ctx(sent, sent, got, send_dst, 0, block, place_of(sent, block), step & (MAIL_BUFFERS - 1), 0, block,
                     blocks, to, source, 0, extra)  # fmt: skip
-            value = PRODUCE(c)
+            value = produced(c, PRODUCE(c))
             if step % HALF == 0:
                 SEND_OPS.wait(ctx, to_flags + (MAIL * BLOCKS + block) * LINE, step - HALF)
             ctx.put_packet(mail_lines(send_dst, step, block, WORDS), value.to(WIRE), epoch_of(step), to,
@@ -146,7 +146,7 @@ def mail(
 
 @triton.jit
 def keep_tile(c, PRODUCE: tl.constexpr, CONSUME: tl.constexpr):
-    CONSUME(c, PRODUCE(c))
+    CONSUME(c, produced(c, PRODUCE(c)))
 
 
 @triton.jit
@@ -295,7 +295,7 @@ def meet_peers(
 
 @triton.jit
 def land(ctx, c, to, OPS: tl.constexpr, PRODUCE: tl.constexpr):
-    OPS.put(ctx, c.outputs(), PRODUCE(c), to, c.mask())
+    OPS.put(ctx, c.outputs(), produced(c, PRODUCE(c)), to, c.mask())
 
 
 @triton.jit

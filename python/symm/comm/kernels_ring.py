@@ -15,7 +15,19 @@ import triton
 import triton.language as tl
 from triton.runtime.interpreter import interpreter_semantic
 
-from .hooks import Ctx, aggregate, builtin, constant, is_full, number, origin_of, place_for, tiles_of, unmasked
+from .hooks import (
+    Ctx,
+    aggregate,
+    builtin,
+    constant,
+    is_full,
+    number,
+    origin_of,
+    place_for,
+    produced,
+    tiles_of,
+    unmasked,
+)
 
 # Flags of a peer, by kind: one line of 128 bytes for each program.
 TAIL, HEAD, MAIL, MET = (tl.constexpr(kind) for kind in range(4))
@@ -106,7 +118,7 @@ def staged(lane, c, cursor):
 
 @triton.jit
 def put_tile(lane, c, cursor, freed, number, OPS: tl.constexpr, PRODUCE: tl.constexpr):
-    value = PRODUCE(c)
+    value = produced(c, PRODUCE(c))
     # There is room for the whole chunk then.
     if number == 0:
         OPS.wait(lane.ctx, lane.flags + (HEAD * lane.BLOCKS + c.block_id) * LINE, freed)

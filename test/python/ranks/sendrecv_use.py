@@ -1,5 +1,6 @@
 """Transports, all-to-all, kernels of one's own, and what messages do not take."""
 
+import numpy as np
 import symm
 import torch
 import triton
@@ -121,6 +122,84 @@ def own_kernels():
         assert torch.equal(out, 2 * data(BEFORE, count) + 100), count
 
 
+@triton.jit
+def one_for_all(c):
+    return tl.load(c.extra[0])
+
+
+@triton.jit
+def too_few(c):
+    return tl.load(c.in_ptr + tl.arange(0, 16))
+
+
+@triton.jit
+def addresses(c):
+    return c.inputs()
+
+
+@triton.jit
+def nothing(c):
+    c.mask()
+
+
+@triton.jit
+def a_pair(c):
+    return tl.load(c.inputs(), c.mask()), 1
+
+
+@triton.jit
+def scaled(c):
+    return tl.load(c.inputs(), c.mask()) * c.extra[0]
+
+
+# Packets, with a tile that is full and one that is not, and rings.
+LENGTHS = (100, 256, 40_000)
+
+
+def what_hooks_return():
+    """A value for each element, or one for all; all else is an error before anything is sent."""
+    seven = torch.tensor(7.0)
+    for count in LENGTHS:
+        out, call = torch.zeros(count), (sendrecv, LINK, torch.ones(count), AFTER, torch.zeros(count), BEFORE)
+        sendrecv(LINK, torch.ones(count), AFTER, out, BEFORE, produce=one_for_all, extra=(seven,))
+        assert out.tolist() == [7] * count, count
+        for produce, found in ((too_few, "shape [16]"), (addresses, "<["), (nothing, "None"), (a_pair, "a tuple")):
+            try:
+                sendrecv(*call[1:], produce=produce)
+            except errors.CompileError as error:
+                assert "symm produce: it must return a block of shape [" in str(error), error
+                assert f"that of c.inputs(), not {found}" in str(error) and error.file == __file__, error
+            else:
+                raise AssertionError(f"taken: {produce.fn.__name__}")
+    whole = torch.zeros(RANKS * 100)
+    assert all_to_all(LINK, whole, produce=one_for_all, extra=(seven,)).tolist() == [7] * RANKS * 100
+
+
+def what_hooks_get():
+    """Tensors of any type that kernels have, and numbers; booleans are numbers, too."""
+    out = torch.zeros(100)
+    for given, factor in ((3, 3), (2.5, 2.5), (True, 1), (False, 0), (1 << 40, 1 << 40), (np.float32(0.5), 0.5),
+                          (np.int64(-3), -3)):  # fmt: skip
+        sendrecv(LINK, torch.ones(100), AFTER, out, BEFORE, produce=scaled, extra=(given,))
+        assert out.tolist() == [factor] * 100, given
+    kinds = torch.bool, torch.float8_e5m2, torch.uint16
+    unused = *(torch.ones(2).to(each) for each in kinds), torch.ones(0), torch.nn.Parameter(out.clone())
+    sendrecv(LINK, torch.ones(100), AFTER, out, BEFORE, extra=unused)
+    call, kind = (sendrecv, LINK, torch.ones(100), AFTER, out, BEFORE), errors.ArgumentError
+    for wrong in (None, "x", [1], (2, 3), 1j, torch.float16, WORLD, LINK):
+        raises(kind, f"extra[1] must be a tensor or a number, not {wrong!r}", *call, extra=(1, wrong))
+    for wrong in (1 << 64, -(1 << 63) - 1):
+        raises(kind, f"extra[0] must fit in 64 bits, but is {wrong}", *call, extra=(wrong,))
+    raises(kind, "extra[0] is on meta, but the ranks' memory is on cpu", *call, extra=(out.to("meta"),))
+    raises(kind, "extra[0] must be strided", *call, extra=(out.to_sparse(),))
+    raises(kind, "extra[0] is zeros without memory", *call, extra=(torch._efficientzerotensor((2,)),))
+    turned = torch.ones(2, dtype=torch.complex64)
+    raises(kind, "give extra[0].resolve_neg()", *call, extra=(turned.conj().imag,))
+    raises(errors.DtypeError, "no elements of torch.complex64", *call, extra=(turned,))
+    raises(kind, "produce must be a function of (c), not of (c, value)", *call, produce=plus_part)
+    raises(kind, "consume must be a function of (c, value), not of (c)", *call, consume=twice)
+
+
 def wrong():
     good, kind = torch.zeros(6 * RANKS), errors.ArgumentError
     other = (ME + 1) % RANKS if RANKS > 1 else 0
@@ -174,7 +253,7 @@ def wrong():
     raises(kind, "there is no channel", LINK.endpoint, other, torch.float16, 7)
 
 
-for part in (everybody, turned, meshes, own_kernels, wrong):
+for part in (everybody, turned, meshes, own_kernels, what_hooks_return, what_hooks_get, wrong):
     part()
     WORLD.barrier()
 LINK.close()
