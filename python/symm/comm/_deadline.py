@@ -14,10 +14,11 @@ import os
 import triton
 import triton.language as tl
 
-from .. import _host_kernels
+from .. import _host_kernels, _timeouts
 from .._context import Watched, device_context
-from .._memory import text_of, torch
+from .._memory import torch
 from .._symm import DEADLINE_NUMBERS, DEADLINE_RECORD
+from .._timeouts import ENVIRONMENT
 from ..errors import ArgumentError, CollectiveTimeoutError
 from ._parts import Parts, WatchedParts
 from .kernels_parts import TABLE_HEADER
@@ -60,20 +61,14 @@ def seconds_of(timeout, device, maker="Communicator"):
     """How long a wait may take: what the caller of `maker` says, or the environment, or the default; without end is
     math.inf.
     """
-    told = timeout
+    told, where = timeout, f"{maker}: timeout"
     if timeout is None:
-        told = os.environ.get("SYMM_TIMEOUT") or (math.inf if torch().version.hip else USUAL_SECONDS)
-    try:
-        seconds = float(told)
-    except (TypeError, ValueError, OverflowError):
-        seconds = math.nan
-    if isinstance(told, bool) or not seconds > 0:
-        where = "SYMM_TIMEOUT" if timeout is None else f"{maker}: timeout"
-        raise ArgumentError(f"{where} must be a number of seconds above 0, or math.inf for none, not {text_of(told)}")
+        told = os.environ.get(ENVIRONMENT) or (math.inf if torch().version.hip else USUAL_SECONDS)
+        where = ENVIRONMENT
+    seconds = _timeouts.seconds_of(told, where)
     if seconds < math.inf and device.type != "cpu" and torch().version.hip:
         raise ArgumentError(f"{maker}: waits have no timeout on AMD GPUs: leave it out")
-    # What 63 bits hold of nanoseconds.
-    return seconds if seconds < 2**63 / 1e9 else math.inf
+    return seconds
 
 
 @triton.jit

@@ -34,7 +34,7 @@ def words():
 
 def reduction(call, dtype, op):
     """The elements that an operation is done on, its name in the kernels, and what it is done in."""
-    if op not in OPS:
+    if not isinstance(op, str) or op not in OPS:
         raise ArgumentError(f"{call}: op must be one of {', '.join(map(repr, OPS))}, not {op!r}")
     if dtype == torch().bool and op in OF_BOOLEANS:
         return torch().uint8, OF_BOOLEANS[op], tl.int32

@@ -281,7 +281,7 @@ class Communicator:
     def _do(self, call, tensor, out, parts, joined, op=None, root=None, receives=False):
         """A collective of `parts` of a tensor, into an `out` of `joined` parts."""
         self._usable()
-        source = self._tensor(call, tensor, "tensor")
+        source = self._tensor(call, tensor, "out" if receives else "tensor")
         given = self._root(call, root) if call in ROOTED else None
         root = given or 0
         if call in SUMS:

@@ -224,7 +224,7 @@ def settings():
         os.environ["SYMM_TIMEOUT"] = wrong
         refused(f"SYMM_TIMEOUT must be a number of seconds above 0, or math.inf for none, not '{wrong}'", None)
     del os.environ["SYMM_TIMEOUT"]
-    for wrong in (0, -3, math.nan, "x", True, [1]):
+    for wrong in (0, -3, math.nan, "x", "5", b"5", True, [1], 10**400, 10**5000):
         refused("Communicator: timeout must be a number of seconds above 0", wrong)
 
 

@@ -1,5 +1,6 @@
 """Communicators: of some ranks, several at once, closed ones, checked ones, and what they do not take."""
 
+import numpy as np
 import symm
 import torch
 from raising import raises
@@ -79,6 +80,7 @@ def wrong():
     raises(errors.ArgumentError, "out must be a tensor on cpu, not one on meta", COMM.all_reduce, good, out=elsewhere)
     raises(errors.ArgumentError, "must be strided", COMM.all_reduce, good.to_sparse())
     raises(errors.ArgumentError, "op must be one of 'sum'", COMM.all_reduce, good, "mean")
+    raises(errors.ArgumentError, "op must be one of 'sum'", COMM.all_reduce, good, np.array(["sum", "max"]))
     for call in (COMM.all_reduce, COMM.reduce_scatter):
         raises(errors.ArgumentError, "op must be one of 'sum', 'avg', 'min', 'max', 'prod', not None", call, good, None)
     raises(errors.ArgumentError, "elements of out share memory: clone()", COMM.all_reduce, good[:1].expand(4))
@@ -108,6 +110,8 @@ def wrong():
     if RANKS > 1:
         said = "give `out` on the ranks that are not the root"
         raises(errors.ArgumentError, said, COMM.scatter, None, (ME + 1) % RANKS)
+        said = "scatter: out must be a tensor, not [1]"
+        raises(errors.ArgumentError, said, COMM.scatter, None, (ME + 1) % RANKS, out=[1])
     raises(errors.ArgumentError, "world must be what symm.init returns", Communicator, 3)
     for blocks in (0, True):
         raises(errors.ArgumentError, "blocks must be a number from 1 to 1024", Communicator, WORLD, blocks=blocks)
