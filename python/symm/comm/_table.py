@@ -85,10 +85,13 @@ def shipped(device_name):
     return read(path) if path.is_file() else TunedTable()
 
 
-def compare(world, table, domain):
-    """Raises a MismatchError on all ranks if their tables or domains differ: they would choose different algorithms."""
-    told = [world.broadcast((table.digest, domain), rank) for rank in range(world.get_num_ranks())]
-    for which, what, mend in ((0, "table of collectives", f"the same {VARIABLE}"), (1, "domain", "the same one")):
+def compare(world, table, domain, check):
+    """Raises a MismatchError on all ranks if their tables, domains or debug modes differ: they would choose different
+    algorithms, or some would compare calls that the others do not tell them of.
+    """
+    told = [world.broadcast((table.digest, domain, check), rank) for rank in range(world.get_num_ranks())]
+    settings = ("table of collectives", f"the same {VARIABLE}"), ("domain", "the same one"), ("check", "the same one")
+    for which, (what, mend) in enumerate(settings):
         others = ", ".join(str(rank) for rank, each in enumerate(told) if each[which] != told[0][which])
         if others:
             raise MismatchError(f"ranks {others} have another {what} than rank 0: give all {mend}")

@@ -100,7 +100,7 @@ class Communicator:
         self.world, self._members, self._settings = world, members, (blocks, staging, check, timeout)
         self._check = asks(check, "Communicator")
         self._device, self._size, self._count = world.device, len(members), 0
-        compare_tables(world, table, asked)
+        compare_tables(world, table, asked, self._check)
         self._calls = calls_of(numbers[0], sizes, domain < len(members))
         self._deadline, self._recovery, self._hierarchy = self._calls.deadline, recovery_of(self._calls), None
         if len(numbers) > 1:

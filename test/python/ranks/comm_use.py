@@ -185,6 +185,8 @@ def checked():
     said = "rank 1: call 6: broadcast, 12 elements of torch.float32, root 1"
     raises(told, said, comm.broadcast, same, int(ME == 1))
     raises(told, "rank 0: call 7: barrier", *([comm.all_gather, same] if ME else [comm.barrier]))
+    said = f"ranks {RANKS - 1} have another check than rank 0: give all the same one"
+    raises(errors.MismatchError, said, Communicator, WORLD, blocks=2, staging=4 << 20, check=ME == RANKS - 1)
     # It goes on.
     assert comm.all_reduce(torch.ones(3)).tolist() == [RANKS] * 3
 
