@@ -17,6 +17,8 @@ import sys
 import uuid
 from pathlib import Path
 
+from .._symm import MAX_RANKS
+
 CALLS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast")
 SIZES = [1 << power for power in range(10, 29, 2)] + [1 << 15, 1 << 17, 1 << 19, 1 << 21]
 
@@ -41,6 +43,8 @@ def parse(arguments=None):
     options = parser.parse_args(arguments)
     if options.ranks < 2:
         parser.error("--ranks must be 2 or more: one rank has nothing to tune")
+    if options.ranks > MAX_RANKS:
+        parser.error(f"--ranks must be {MAX_RANKS} or less, which is the most ranks of a run")
     if min(options.sizes) < 1 or min(options.checks, options.rounds) < 1:
         parser.error("--sizes, --checks and --rounds must be 1 or more")
     if options.blocks is not None and not 1 <= options.blocks <= 1024:

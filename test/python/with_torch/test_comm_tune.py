@@ -99,5 +99,12 @@ def test_machines_without_enough_gpus(tmp_path, monkeypatch, capsys):
         assert said in capsys.readouterr().err
 
 
+def test_more_ranks_than_a_run_has(capsys):
+    for ranks, said in (("1", "--ranks must be 2 or more"), ("129", "--ranks must be 128 or less")):
+        with pytest.raises(SystemExit):
+            tune.parse(["--ranks", ranks])
+        assert said in capsys.readouterr().err
+
+
 def test_ranks_that_fail_say_so_in_a_sentence(tmp_path):
     one_sentence(run("-o", tmp_path / "t.json", "--staging", "10"), 1, "staging of 10 bytes is too small")
