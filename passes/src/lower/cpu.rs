@@ -22,7 +22,7 @@
 //! an engine each access to a peer branches: for a far peer it calls `symm_rt_far_…` (N2).
 //!
 //! Limits (S1): no tensors of pointers, no shuffles, no `gpu.dynamic_shared_memory`, no asynchronous launches, no ops
-//! of `nvvm` and `rocdl`.
+//! of `nvvm` and `rocdl`, nor LLVM's intrinsics of GPUs, nor assembly in kernels.
 
 mod check;
 mod data;
@@ -38,7 +38,7 @@ use super::{access, packets, refuse_atomic, translation, updates};
 use crate::ir::{Builder, blocks, collect, context, enclosing, name, operations, structure};
 use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use lines::Lines;
-use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
+use melior::ir::{Attribute, OperationRef, ValueLike, operation::OperationLike};
 use runtime::Runtime;
 use symm_abi::far::OPENSHMEM;
 use symm_abi::kernel;
@@ -47,6 +47,7 @@ use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Action, Question, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::symbol::symbol;
+use symm_dialect::text;
 
 /// Whether kernels run on a GPU.
 pub const OFFLOAD: PassOption =
@@ -130,8 +131,26 @@ fn refuse_reserved_names<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), R
     Ok(())
 }
 
-/// Dialects of instructions that only GPUs have. LLVM would crash on them.
+/// Dialects of instructions that only GPUs have, and LLVM's names of these. LLVM would crash on them.
 const OF_GPUS: [&str; 2] = ["nvvm.", "rocdl."];
+const INTRINSICS_OF_GPUS: [&str; 4] = ["llvm.nvvm.", "llvm.ptx.", "llvm.amdgcn.", "llvm.r600."];
+
+/// Whether only a GPU has an op, and why.
+fn of_gpu<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<&'static str> {
+    let starts = |text: String, all: &[&str]| all.iter().any(|start| text.starts_with(start));
+    let text = |attribute: &str, read: fn(Attribute<'c>) -> Option<String>| op.attribute(attribute).ok().and_then(read);
+    let has_intrinsic = match name(op) {
+        "llvm.call_intrinsic" => text("intrin", text::string),
+        "llvm.call" | structure::CALL => text("callee", text::symbol),
+        _ => None,
+    };
+    if starts(name(op).to_owned(), &OF_GPUS) || has_intrinsic.is_some_and(|name| starts(name, &INTRINSICS_OF_GPUS)) {
+        return Some("S1: is an instruction of a GPU, which a CPU does not have");
+    }
+    let is_assembly = name(op) == "llvm.inline_asm" && enclosing(op, &[structure::GPU_MODULE]).is_some();
+    let is_empty = || text("asm_string", text::string).is_none_or(|assembly| assembly.is_empty());
+    (is_assembly && !is_empty()).then_some("S1: is assembly of a GPU, which a CPU does not have")
+}
 
 /// Refuses what this target has no form for (S1), before anything is changed.
 fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
@@ -144,8 +163,8 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
             outcome = Err(error(operation, complaint));
             continue;
         }
-        if OF_GPUS.iter().any(|dialect| name(operation).starts_with(dialect)) {
-            outcome = Err(error(operation, "S1: is an instruction of a GPU, which a CPU does not have"));
+        if let Some(complaint) = of_gpu(operation) {
+            outcome = Err(error(operation, complaint));
             continue;
         }
         let Some(op) = SymmOp::cast(operation) else { continue };

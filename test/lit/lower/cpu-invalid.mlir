@@ -35,6 +35,33 @@ gpu.module @m {
 
 // -----
 
+// By LLVM's names, as a call, and as text.
+gpu.module @m {
+  llvm.func @llvm.amdgcn.s.barrier()
+  gpu.func @by_name(%at: memref<4xf32>) kernel {
+    // expected-error @below {{'llvm.call_intrinsic' op S1: is an instruction of a GPU, which a CPU does not have}}
+    llvm.call_intrinsic "llvm.nvvm.membar.sys"() : () -> ()
+    // expected-error @below {{'llvm.call' op S1: is an instruction of a GPU, which a CPU does not have}}
+    llvm.call @llvm.amdgcn.s.barrier() : () -> ()
+    // expected-error @below {{'llvm.inline_asm' op S1: is assembly of a GPU, which a CPU does not have}}
+    llvm.inline_asm has_side_effects "membar.sys;", "~{memory}" : () -> ()
+    // What has no text keeps the compiler from moving accesses.
+    llvm.inline_asm has_side_effects "", "~{memory}" : () -> ()
+    llvm.call_intrinsic "llvm.x86.sse2.pause"() : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+func.func @main(%ctx: !symm.ctx) {
+  // expected-error @below {{'llvm.call_intrinsic' op S1: is an instruction of a GPU, which a CPU does not have}}
+  llvm.call_intrinsic "llvm.amdgcn.s.barrier"() : () -> ()
+  return
+}
+
+// -----
+
 func.func @triton(%ctx: !symm.ctx, %p: !tt.ptr<f32>, %many: tensor<8x!tt.ptr<f32>>, %r: i32, %n: index) {
   // expected-error @below {{'symm.remote_load' op S1: the CPU has no Triton pointers}}
   %0 = symm.remote_load %ctx, %p, %r : !tt.ptr<f32> -> f32
