@@ -54,6 +54,8 @@ pub(crate) struct Waited {
     pub by: Option<Epoch>,
     /// Where that is.
     pub by_site: Site,
+    /// Where no event has made the value: the write that did, if there was one.
+    pub stored: Option<(Epoch, Site)>,
 }
 
 impl Waited {
@@ -178,7 +180,7 @@ impl Machine {
 
     /// What else orders them, if they are of two launches.
     fn between_launches(&self, Raced { earlier, later, .. }: &Raced) -> &'static str {
-        if self.launch_of(earlier.epoch) == self.launch_of(later.epoch) {
+        if !self.are_of_two_launches(earlier.epoch, later.epoch) {
             return "";
         }
         "; they are of two launches, and a barrier of all hosts (symm.barrier_all) between these orders them, too"
@@ -223,15 +225,22 @@ impl Machine {
     fn waited_at(&self, waited: &Waited) -> At {
         let what = match waited.by {
             Some(_) => "waits, and is satisfied by another event than the one that is meant".to_owned(),
+            None if waited.stored.is_some() => {
+                format!("waits, and is satisfied by what was written to the flag before, {}", waited.shown())
+            }
             None => format!("waits, and is satisfied by what the flag has held from the start, {}", waited.shown()),
         };
         self.at_step(waited.wait, &waited.site, what)
     }
 
-    /// The event that has satisfied it, if it was one.
+    /// The event that has satisfied it, or who has written what the flag held without one.
     fn satisfied_at(&self, waited: &Waited) -> Option<At> {
-        let by = waited.by?;
-        let is_stale = self.launch_of(by).is_some_and(|launch| Some(launch) < self.launch_of(waited.wait));
+        let Some(by) = waited.by else {
+            let (by, site) = waited.stored.as_ref()?;
+            return Some(self.at_step(*by, site, format!("has written {} there, which is no signal", waited.shown())));
+        };
+        let is_stale =
+            self.launch_of(by).is_some() && self.launch_of(waited.wait).is_some_and(|launch| launch.known.covers(by));
         let when = if is_stale { ", from an earlier launch" } else { "" };
         Some(self.at_step(by, &waited.by_site, format!("satisfies the wait{when}: the flag is {}", waited.shown())))
     }

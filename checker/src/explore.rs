@@ -266,7 +266,7 @@ pub(crate) fn touched(op: &Op) -> (&[Range], bool) {
         | Op::TryPacket(ranges, _)
         | Op::WaitFloats(ranges, _)
         | Op::TryFloats(ranges, _)
-        | Op::Poll(ranges, _) => (ranges, false),
+        | Op::Poll(ranges, ..) => (ranges, false),
         Op::Write(ranges, _) | Op::Put(ranges, _) | Op::PutPacket(ranges, ..) | Op::PutFloats(ranges, ..) => {
             (ranges, true)
         }

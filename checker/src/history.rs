@@ -93,6 +93,8 @@ pub const KEPT: usize = 64;
 #[derive(Debug)]
 pub struct History {
     written: Vec<Written>,
+    /// The weak write that made the value that it holds from the start, if there was one.
+    pub(crate) stored: Option<(Epoch, Site)>,
 }
 
 impl History {
@@ -101,7 +103,7 @@ impl History {
     pub fn new(value: u64) -> Self {
         let (site, full) = ("the start".into(), Rc::default());
         let first = Written { value, by: None, site, heads: Vec::new(), full, readers: Vec::new(), added: None };
-        Self { written: vec![first] }
+        Self { written: vec![first], stored: None }
     }
 
     /// Who has written the value that it holds from the start, and all that this task had done.

@@ -51,6 +51,14 @@ enum Arrival {
     MayLeave(Rc<Knowledge>),
 }
 
+/// A launch: the place in the program, how many launches its host has made there, and what comes before it.
+#[derive(Debug)]
+pub(crate) struct Launched {
+    pub site: Site,
+    pub nth: u32,
+    pub known: Clock,
+}
+
 /// One execution.
 #[derive(Debug)]
 pub struct Machine {
@@ -63,8 +71,10 @@ pub struct Machine {
     strong: Filter,
     lines: HashMap<Range, Line>,
     floats: HashMap<Range, FloatLine>,
-    /// Of each barrier how often its tasks have met, and who is there.
-    barriers: HashMap<u64, (usize, Vec<TaskId>)>,
+    /// Who is at each barrier.
+    barriers: HashMap<u64, Vec<TaskId>>,
+    /// How often a host has come to a barrier at a place of its program.
+    arrivals: HashMap<(TaskId, Site), usize>,
     pub(crate) raced: Vec<Raced>,
     pub(crate) misses: Vec<Miss>,
     pub(crate) waited: Vec<Waited>,
@@ -76,9 +86,9 @@ pub struct Machine {
     /// Flags that somebody has looked at, and the first signal to each flag.
     watched: BTreeSet<Range>,
     signalled: BTreeMap<Range, At>,
-    /// How many launches a task has made, and of each task in which of these it was from a step on.
-    launches: HashMap<TaskId, u32>,
-    launched: HashMap<TaskId, Vec<(u32, u32)>>,
+    /// How many launches a task has made at a place, and of each task in which of these it was from a step on.
+    launches: HashMap<(TaskId, Site), u32>,
+    launched: HashMap<TaskId, Vec<(u32, Rc<Launched>)>>,
     /// The bytes of each heap that belong to barriers of all ranks.
     pub(crate) reserved: std::ops::Range<u64>,
 }
@@ -98,6 +108,7 @@ impl Machine {
             lines: HashMap::new(),
             floats: HashMap::new(),
             barriers: HashMap::new(),
+            arrivals: HashMap::new(),
             raced: Vec::new(),
             misses: Vec::new(),
             waited: Vec::new(),
@@ -156,7 +167,7 @@ impl Machine {
                 1 + usize::from(self.floats_have_come(lines, *bits) && self.may_miss_floats(task, lines))
             }
             Op::WaitFloats(lines, bits) => usize::from(self.floats_have_come(lines, *bits)),
-            Op::Poll(ranges, bytes) => usize::from(self.memory.all(ranges) != *bytes),
+            Op::Poll(ranges, bytes, _) => usize::from(self.memory.all(ranges) != *bytes),
             Op::Read(_)
             | Op::Write(..)
             | Op::Put(..)
@@ -207,9 +218,9 @@ impl Machine {
                 self.fence(task, *order, *scope, site);
                 Answer::None
             }
-            Op::Barrier(key, members) => return self.barrier(task, *key, members),
+            Op::Barrier(key, members) => return self.barrier(task, *key, members, site),
             Op::Launch(others) => {
-                self.launch(task, others);
+                self.launch(task, others, site);
                 Answer::None
             }
             Op::Join(others) => {
@@ -218,7 +229,7 @@ impl Machine {
             }
             Op::PutPacket(..) | Op::WaitPacket(..) | Op::TryPacket(..) => self.packet_step(task, op, site, way),
             Op::PutFloats(..) | Op::WaitFloats(..) | Op::TryFloats(..) => self.floats_step(task, op, site, way),
-            Op::Poll(ranges, _) => self.poll(task, ranges),
+            Op::Poll(ranges, ..) => self.poll(task, ranges),
             Op::Alloc(range, zero) => {
                 self.alloc(task, *range, *zero, site);
                 Answer::None
@@ -291,6 +302,26 @@ impl Machine {
         {
             edges.push(Edge { from, to, orders });
         }
+    }
+
+    /// Who has stored what a place held when it was first accessed as a flag, or holds if it never was. Of writes that
+    /// are ordered the last one is known.
+    pub(crate) fn stored(&self, at: Range) -> Option<(Epoch, Site)> {
+        self.cells.get(&at).map_or_else(|| self.shadow.weak_writes(at).pop(), |history| history.stored.clone())
+    }
+
+    /// Tasks that have stored into a heap and sent nothing there since: one may be to signal.
+    pub(crate) fn stores_without_signal(&self, heap: u32, to: u32) -> Vec<(Epoch, Site)> {
+        let range = Range { heap, start: 0, bytes: u64::MAX };
+        let histories = || self.cells.range(Range { bytes: 0, ..range }..).take_while(|(at, _)| at.heap == heap);
+        let is_later = |by: Epoch, store: Epoch| by.task == store.task && by.step > store.step;
+        let has_signalled = |store: Epoch| {
+            let signals = histories().flat_map(|(_, history)| history.all()).filter_map(|written| written.by);
+            signals.into_iter().any(|by| is_later(by, store)) || self.has_put_after(heap, store)
+        };
+        let mut stores = self.shadow.weak_writes(range);
+        stores.retain(|(store, _)| self.tasks[store.task].rank != to && !has_signalled(*store));
+        stores
     }
 
     pub(crate) fn history(&self, at: Range) -> Option<&History> {

@@ -262,7 +262,8 @@ pub enum Op {
     /// Looks once at lines; the answer is their bytes, and after it for each of them 1 if it has come, else 0.
     TryFloats(Vec<Range>, u32),
     /// Blocks until these bytes are others: a loop has read them, and would do the same again as long as they are not.
-    Poll(Vec<Range>, Vec<u8>),
+    /// With its look at lines of packets or floats, if it is one.
+    Poll(Vec<Range>, Vec<u8>, Option<Box<Op>>),
     /// From now on these bytes may be accessed; whether they are zero, or nothing is written there yet.
     Alloc(Range, bool),
     /// From now on they may not.

@@ -36,7 +36,7 @@ impl Parked {
         let places = match op {
             _ if !polls.is_empty() => polls,
             Op::Wait(strong, _) => std::slice::from_ref(&strong.at),
-            Op::WaitPacket(ranges, _) | Op::WaitFloats(ranges, _) | Op::Poll(ranges, _) => ranges,
+            Op::WaitPacket(ranges, _) | Op::WaitFloats(ranges, _) | Op::Poll(ranges, ..) => ranges,
             // Whoever comes last to the barrier wakes it.
             Op::Barrier(..) => &[],
             Op::Join(_)

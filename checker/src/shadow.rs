@@ -119,6 +119,24 @@ impl Shadow {
     /// Whether a task has read a byte of a range weakly that is not this one.
     #[must_use]
     pub fn is_read_by_other(&self, range: Range, task: TaskId) -> bool {
+        self.any_weak(range, |past| !past.writes && past.epoch.task != task)
+    }
+
+    /// The weak writes of a range that are known, each task's last.
+    pub(crate) fn weak_writes(&self, range: Range) -> Vec<(Epoch, Site)> {
+        let mut last: BTreeMap<TaskId, (u32, u32)> = BTreeMap::new();
+        self.any_weak(range, |past| {
+            if past.writes {
+                let newest = last.entry(past.epoch.task).or_default();
+                *newest = (*newest).max((past.epoch.step, past.site));
+            }
+            false
+        });
+        last.into_iter().map(|(task, (step, site))| (Epoch { task, step }, self.sites.of(site))).collect()
+    }
+
+    /// Whether this holds of a weak access of a range.
+    fn any_weak(&self, range: Range, mut is_one: impl FnMut(&Past) -> bool) -> bool {
         let Self { heaps, cells, .. } = self;
         let Some(stretches) = heaps.get(&range.heap) else { return false };
         let mut entries = Vec::new();
@@ -130,7 +148,7 @@ impl Shadow {
             cells.grids[stretch.grid][nth(start / grain)..nth(end)].iter().any(|cell| {
                 cells.list(cell.get(), &mut entries);
                 let pasts = entries.iter().map(|&entry| cells.numbered.get(entry, range));
-                pasts.into_iter().any(|past| !past.writes && past.strong.is_none() && past.epoch.task != task)
+                pasts.into_iter().any(|past| past.strong.is_none() && is_one(&past))
             })
         })
     }

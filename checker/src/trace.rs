@@ -95,7 +95,7 @@ fn said(op: &Op) -> Option<(&'static str, String)> {
         Op::WaitFloats(lines, _) => ("waits", format!("floats, {}", places(lines))),
         Op::TryFloats(lines, _) => ("looks for", format!("floats, {}", places(lines))),
         Op::TryPacket(lines, epoch) => ("looks for", format!("packet {epoch}, {}", places(lines))),
-        Op::Poll(ranges, _) => ("polls", places(ranges)),
+        Op::Poll(ranges, ..) => ("polls", places(ranges)),
         Op::Alloc(range, _) => ("allocates", format!("{} bytes at {range}", range.bytes)),
         Op::Free(range) => ("frees", range.to_string()),
     })

@@ -54,6 +54,7 @@ pub(crate) fn explain(program: &dyn Program, limits: Limits, found: &mut Found) 
     if flags.iter().all(is_barrier) {
         return;
     }
+    let at_barrier: BTreeSet<_> = flags.iter().filter(|waiter| is_barrier(waiter)).map(|(task, ..)| *task).collect();
     let length = run.choices.len().max(1);
     drop(run);
     let most = MOST_TASKS.min(MOST_BEFORE / length);
@@ -75,7 +76,12 @@ pub(crate) fn explain(program: &dyn Program, limits: Limits, found: &mut Found) 
     let next = |task: TaskId| would.get(&task)?.iter().find(|signal| signal.is_enough).map(|signal| signal.after);
     if let Some(cycle) = waits.iter().find_map(|&task| cycle(task, &next)) {
         found.finding.help = said(&cycle, &tasks);
-    } else if is_all && packets.is_empty() && would.values().all(Vec::is_empty) && !waits.is_empty() {
+        return;
+    }
+    // Who is at a barrier of all ranks waits for the others.
+    let waits: Vec<_> = waits.into_iter().filter(|task| !at_barrier.contains(task)).collect();
+    let is_lost = waits.iter().all(|task| would.get(task).is_none_or(Vec::is_empty));
+    if is_all && packets.is_empty() && is_lost && !waits.is_empty() {
         let which = if waits.len() == 1 { "this wait" } else { "these waits, even if the others of them ended" };
         found.finding.help = format!("nobody would end {which}: a signal is missing, or goes to another flag");
     }

@@ -36,7 +36,7 @@ fn report(first: Vec<Op>, second: Vec<Op>) -> Report {
 #[test]
 fn a_loop_that_polls_waits_for_another_value() {
     let looks = || {
-        let poll = Op::Poll(vec![FLAG], vec![0; 4]);
+        let poll = Op::Poll(vec![FLAG], vec![0; 4], None);
         vec![poll, Op::Load(strong(Order::Acquire)), Op::Read(vec![DATA])]
     };
     let write = || Op::Write(vec![DATA], vec![1; 4]);

@@ -312,77 +312,27 @@ fn a_signal_that_a_line_of_floats_is_clear_is_named_where_it_is_too_weak() {
 }
 
 #[test]
-fn a_packet_that_nobody_sends_is_one_that_is_never_signalled() {
-    let waits = |epoch| vec![("waits", Op::WaitPacket(vec![LINES[0]], epoch))];
-    let (kind, _, help) = only(vec![vec![], waits(1)]);
-    assert_eq!(kind, Kind::NeverSignalled);
-    assert_eq!(help, "nobody sends this packet, and nobody is left who could: the op that puts it is missing");
-    // Floats, too; a line that is cleared has none.
-    let clear = Op::PutFloats(vec![LINES[1]], vec![[u64::MAX; 2]]);
-    let (kind, ..) = only(vec![vec![], vec![("clears", clear), ("waits", Op::WaitFloats(vec![LINES[1]], 32))]]);
-    assert_eq!(kind, Kind::NeverSignalled);
-    // Another packet has come.
-    let (kind, ..) = only(vec![vec![("puts", Op::PutPacket(vec![LINES[0]], vec![7], 1))], waits(2)]);
-    assert_eq!(kind, Kind::Deadlock);
-    // All others wait for a flag, and would not send it then either; or one of them would.
-    let lets_through = |ops: Ops| {
-        let report = check(&program(vec![ops, waits(1)]), &Schedules::InTurn, Limits::default());
-        let finding = &report.found[0].finding;
-        assert_eq!((report.found.len(), finding.kind), (1, Kind::Deadlock), "{report}");
-        finding.at.iter().find(|at| &*at.site == "waits").unwrap().what.clone()
+fn a_line_that_is_used_again_with_equal_data_is_found() {
+    let line = || vec![LINES[0]];
+    let finds = |put: &dyn Fn() -> Op, receive: Option<Op>| {
+        let order = Order::Release;
+        let (places, help) = used_again(put(), receive.unwrap_or_else(|| read(DATA)), order, put());
+        (places.len(), help)
     };
-    let flag = || vec![("flag", wait(FLAG, 1, Order::Acquire, Scope::Sys))];
-    let what = lets_through(flag());
-    assert!(
-        what.ends_with("nobody has put a packet there; nobody would send it, even if the other waits ended"),
-        "{what}"
-    );
-    let put = vec![("puts", Op::PutPacket(vec![LINES[0]], vec![7], 1))];
-    let what = lets_through([flag(), put].concat());
-    assert!(
-        what.ends_with("nobody has put a packet there; rank 0 block 0 sends it at puts, after its own wait"),
-        "{what}"
-    );
-}
-
-/// Hosts that meet; each waits for its flag first, if it is to.
-fn hosts(met: [usize; 2], waits: bool) -> Report {
-    let members: Arc<[usize]> = [0, 1].into();
-    let tasks = (0..2).zip(met).map(|(rank, met)| {
-        let mut ops: Vec<(Site, Op)> =
-            vec![("allocates".into(), Op::Alloc(Range { heap: 1, start: 0, bytes: 1024 }, true))];
-        ops.extend((0..met).map(|_| ("meets".into(), Op::Barrier(7, members.clone()))));
-        if waits && rank == 1 {
-            ops.insert(2, ("launches".into(), Op::Launch([2].into())));
-            ops.insert(3, ("joins".into(), Op::Join([2].into())));
-        }
-        (Task::host(rank), ops)
-    });
-    let kernel = (Task::block(1, 0), vec![("waits".into(), wait(FLAG, 1, Order::Acquire, Scope::Sys))]);
-    let tasks: Vec<_> = tasks.chain(waits.then_some(kernel)).collect();
-    check(&Lines::new(tasks), &Schedules::InTurn, Limits::default())
-}
-
-#[test]
-fn a_barrier_that_a_host_leaves_out_says_which_and_whose() {
-    let report = hosts([2, 1], false);
-    let [found] = &report.found[..] else { panic!("{report}") };
-    assert_eq!(found.finding.kind, Kind::BarrierDivergence);
-    let what = found.finding.at[0].what.as_str();
-    assert_eq!(
-        what,
-        "is at a barrier of all hosts (number 2 of its kind), to which the host of rank 1 does not come: it has ended"
-    );
-    assert_eq!(found.finding.help, "every rank's host has to come to it, as often as the others");
-}
-
-#[test]
-fn a_deadlock_begins_with_the_wait_that_others_wait_for() {
-    let report = hosts([2, 2], true);
-    let [found] = &report.found[..] else { panic!("{report}") };
-    let finding = &found.finding;
-    assert_eq!(finding.kind, Kind::NeverSignalled, "{report}");
-    assert_eq!(finding.at.iter().map(|at| &*at.site).collect::<Vec<_>>(), ["waits", "meets"]);
-    assert!(finding.at[1].what.ends_with("the host of rank 1 does not come: it waits for its kernel"), "{report}");
-    assert!(finding.help.starts_with("nobody has signalled it, and all others wait for this wait"), "{report}");
+    let packet = || Op::PutPacket(line(), vec![7], 1);
+    let floats = || Op::PutFloats(line(), vec![[7; 2]]);
+    for receive in [None, Some(Op::WaitPacket(line(), 1))] {
+        let (places, help) = finds(&packet, receive);
+        assert!(places == 2 && help.contains("count epochs on"), "{help}");
+    }
+    for receive in [None, Some(Op::WaitFloats(line(), 32))] {
+        let (places, help) = finds(&floats, receive);
+        assert!(places == 2 && help.starts_with("nobody has cleared the line"), "{help}");
+    }
+    // Several that put one thing together.
+    for put in [&packet as &dyn Fn() -> Op, &floats] {
+        let report = in_turn(vec![vec![("puts", put())], vec![("puts", put())], vec![]]);
+        let is_lost = report.found.iter().any(|found| found.finding.kind == Kind::PacketOverwritten);
+        assert!(!is_lost, "{report}");
+    }
 }

@@ -228,7 +228,9 @@ impl Running<'_> {
                 if vain.may_end {
                     self.front.counted.borrow_mut().insert(site.clone());
                 }
-                let op = Op::Poll(vain.ranges, vain.bytes);
+                let of_lines = matches!(first.op, Op::TryPacket(..) | Op::TryFloats(..));
+                let look = of_lines.then(|| Box::new(first.op.clone()));
+                let op = Op::Poll(vain.ranges, vain.bytes, look);
                 batch.steps.push_front(Step { op, site, addresses: Vec::new(), answer: None });
             }
         }

@@ -1,6 +1,6 @@
 //! Accesses, and whom they race with.
 
-use super::Machine;
+use super::{Launched, Machine};
 use crate::clock::{Clock, Epoch};
 use crate::diagnose::Raced;
 use crate::op::{PRIVATE, Range, Site};
@@ -75,10 +75,24 @@ impl Machine {
         !read.writes && self.clock(read.epoch.task).of(write.epoch.task) == 0
     }
 
-    /// Which launch of its host a step is in.
-    pub(crate) fn launch_of(&self, step: Epoch) -> Option<u32> {
+    /// Which launch a step is in.
+    pub(crate) fn launch_of(&self, step: Epoch) -> Option<&Launched> {
         let launched = self.launched.get(&step.task)?.iter().rev();
-        launched.into_iter().find(|(before, _)| *before < step.step).map(|&(_, nth)| nth)
+        launched.into_iter().find(|(before, _)| *before < step.step).map(|(_, launch)| &**launch)
+    }
+
+    /// Whether two steps are in different launches, between which all hosts may meet: what ranks launch together is
+    /// launched at one place, as often on each of them, and the first does not wait for the second.
+    pub(crate) fn are_of_two_launches(&self, first: Epoch, second: Epoch) -> bool {
+        let (Some(one), Some(other)) = (self.launch_of(first), self.launch_of(second)) else { return false };
+        let begins = other.known.of(second.task);
+        let is_last = self
+            .launched
+            .get(&first.task)
+            .and_then(|all| all.last())
+            .is_some_and(|(_, last)| std::ptr::eq(&raw const **last, one));
+        let waits = is_last && self.clock(first.task).of(second.task) > begins;
+        (&one.site, one.nth) != (&other.site, other.nth) && !waits
     }
 
     /// Whether a range belongs to barriers of all ranks.
@@ -107,7 +121,7 @@ impl Machine {
             Some(_) if started.clone().all(|task| self.states[task].has_ended) => {
                 format!("all that rank {rank} has launched has ended")
             }
-            Some(_) => "it is elsewhere".into(),
+            Some(_) => "it waits".into(),
         };
         Some(format!("is at a barrier of all ranks, to which rank {rank} block {block} does not come: {why}"))
     }

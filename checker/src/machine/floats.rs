@@ -47,6 +47,12 @@ impl Machine {
         lines.map(|line| (line.by, &line.site))
     }
 
+    /// The floats that nobody has received: where they are, and who has put them.
+    pub(super) fn unreceived_floats(&self) -> impl Iterator<Item = (Range, Epoch, &Site)> {
+        let lines = self.floats.iter().filter(|(_, line)| !line.is_clear && line.received.is_empty());
+        lines.map(|(at, line)| (*at, line.by, &line.site))
+    }
+
     /// Whether all lines have come.
     pub(super) fn floats_have_come(&self, lines: &[Range], bits: u32) -> bool {
         lines.iter().all(|&line| have_come(&self.memory.all(&[line]), bits))
@@ -57,11 +63,15 @@ impl Machine {
         let missing: Vec<_> = lines.iter().filter(|&&line| !self.floats_have_come(&[line], bits)).collect();
         let Some(&&first) = missing.first() else { return "floats, which have come".into() };
         let seen = match self.floats.get(&first) {
-            None => "sees it cleared; nobody has put floats there".to_owned(),
+            None => format!("sees it cleared; nobody has put floats there{}", self.puts_beside(first)),
             Some(line) => {
                 let (task, site) = (self.tasks[line.by.task], &line.site);
                 let is_put = "sees a word with all bits set, as in cleared ones; put by";
-                format!("{} {task} ({site})", if line.is_clear { "sees it cleared; cleared by" } else { is_put })
+                let beside = if line.is_clear { self.puts_beside(first) } else { String::new() };
+                format!(
+                    "{} {task} ({site}){beside}",
+                    if line.is_clear { "sees it cleared; cleared by" } else { is_put }
+                )
             }
         };
         format!("the floats at {first}, {seen}{}", and_more(missing.len()))
@@ -113,7 +123,7 @@ impl Machine {
             (false, true) => {
                 !line.received.is_empty() && line.received.iter().all(|&receipt| knowledge.seen.covers(receipt))
             }
-            (false, false) => line.words == words,
+            (false, false) => line.words == words && self.may_be_one(task, line.by, &line.received),
         };
         if is_known {
             return;

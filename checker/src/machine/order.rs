@@ -1,6 +1,6 @@
 //! Order that no value carries: fences, barriers, launches (rules O1 to O3).
 
-use super::{Arrival, Head, Machine, State, reaches};
+use super::{Arrival, Head, Launched, Machine, State, reaches};
 use crate::clock::{Clock, Epoch};
 use crate::history::{Knowledge, Part};
 use crate::op::{Answer, COPIES, Order, Site};
@@ -33,7 +33,7 @@ impl Machine {
     }
 
     /// Comes to a barrier, or leaves it: all that its tasks knew when they came, each knows when it leaves.
-    pub(super) fn barrier(&mut self, task: TaskId, key: u64, members: &[TaskId]) -> Option<Answer> {
+    pub(super) fn barrier(&mut self, task: TaskId, key: u64, members: &[TaskId], site: &Site) -> Option<Answer> {
         if let Some(Arrival::MayLeave(known)) = self.states[task].barrier.take() {
             self.states[task].knowledge.join(&known);
             return Some(Answer::None);
@@ -42,10 +42,12 @@ impl Machine {
         self.tick(task);
         self.states[task].before_put = before_put;
         self.states[task].barrier = Some(Arrival::Waits);
-        let (met, here) = self.barriers.entry(key).or_default();
+        if self.tasks[task].is_host() {
+            *self.arrivals.entry((task, site.clone())).or_default() += 1;
+        }
+        let here = self.barriers.entry(key).or_default();
         here.push(task);
         if here.len() == members.len() {
-            *met += 1;
             here.clear();
             let (mut known, mut all) = (Knowledge::default(), Clock::default());
             for &member in members {
@@ -69,21 +71,21 @@ impl Machine {
         None
     }
 
-    /// How often the tasks of a barrier have met.
-    pub(crate) fn met(&self, key: u64) -> usize {
-        self.barriers.get(&key).map_or(0, |(met, _)| *met)
+    /// How often a host has come to a barrier at a place of its program.
+    pub(crate) fn arrivals(&self, host: TaskId, site: &Site) -> usize {
+        self.arrivals.get(&(host, site.clone())).copied().unwrap_or(0)
     }
 
     /// What the launcher has done comes before what it launches.
-    pub(super) fn launch(&mut self, task: TaskId, others: &[TaskId]) {
+    pub(super) fn launch(&mut self, task: TaskId, others: &[TaskId], site: &Site) {
         let mut known = self.states[task].knowledge.clone();
         known.settled.join(&known.order);
-        let nth = self.launches.entry(task).or_default();
+        let nth = self.launches.entry((task, site.clone())).or_default();
         *nth += 1;
-        let nth = *nth;
+        let launch = Rc::new(Launched { site: site.clone(), nth: *nth, known: known.order.clone() });
         for &other in others {
             let mut knowledge = std::mem::take(&mut self.states[other].knowledge);
-            self.launched.entry(other).or_default().push((knowledge.order.of(other), nth));
+            self.launched.entry(other).or_default().push((knowledge.order.of(other), launch.clone()));
             knowledge.join(&known);
             // What an earlier launch of it has left comes before the launcher.
             self.states[other] = State { knowledge, has_started: true, ..State::default() };

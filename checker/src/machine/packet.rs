@@ -18,10 +18,29 @@ pub(super) struct Line {
     /// What the sender had seen.
     seen: Rc<Clock>,
     received: Vec<Epoch>,
+    /// The epochs that it held before, and that nobody has received, as far as they are kept.
+    lost: Vec<u32>,
+}
+
+/// The most epochs that are kept of those that nobody has received.
+const MOST_LOST: usize = 16;
+
+impl Line {
+    /// What nobody has received of a line that is written again.
+    fn with_lost(mut self) -> Vec<u32> {
+        if self.received.is_empty() {
+            self.lost.truncate(MOST_LOST - 1);
+            self.lost.insert(0, self.epoch);
+        }
+        self.lost
+    }
 }
 
 /// The bytes of a line.
 pub(crate) const LINE: u64 = 16;
+
+/// The most lines that are named beside one.
+const MOST_BESIDE: usize = 2;
 
 /// How many lines besides the first have not come.
 pub(super) fn and_more(missing: usize) -> String {
@@ -43,9 +62,17 @@ impl Machine {
         let missing: Vec<_> = lines.iter().filter(|&&line| self.epoch_of(line) != epoch).collect();
         let Some(&&first) = missing.first() else { return format!("the packet of epoch {epoch}, which has come") };
         let seen = match self.lines.get(&first) {
-            None => format!("sees epoch 0; nobody has put a packet there{}", self.no_packet(first)),
+            None => {
+                let others = [self.no_packet(first), self.puts_beside(first)].concat();
+                format!("sees epoch 0; nobody has put a packet there{others}")
+            }
             Some(line) => {
-                format!("sees epoch {}; put by {} ({})", line.epoch, self.tasks[line.by.task], line.site)
+                let lost = if line.lost.contains(&epoch) {
+                    format!("; that of epoch {epoch} was there, and was overwritten before it was received")
+                } else {
+                    String::new()
+                };
+                format!("sees epoch {}; put by {} ({}){lost}", line.epoch, self.tasks[line.by.task], line.site)
             }
         };
         format!("the packet of epoch {epoch} at {first}, {seen}{}", and_more(missing.len()))
@@ -63,13 +90,49 @@ impl Machine {
             Op::WaitFloats(lines, bits) | Op::TryFloats(lines, bits) => {
                 of(lines, &|line| self.floats_have_come(&[line], *bits))
             }
+            Op::Poll(_, _, Some(look)) => self.lines_of(look),
             _ => None,
+        }
+    }
+
+    /// Whether an op waits or looks for a packet that was overwritten before anybody has received it.
+    pub(crate) fn has_lost(&self, op: &Op) -> bool {
+        match op {
+            Op::WaitPacket(lines, epoch) | Op::TryPacket(lines, epoch) => {
+                let has_lost = |line: &Line| line.epoch != *epoch && line.lost.contains(epoch);
+                lines.iter().filter_map(|line| self.lines.get(line)).any(has_lost)
+            }
+            Op::Poll(_, _, Some(look)) => self.has_lost(look),
+            _ => false,
         }
     }
 
     /// Whether anybody has put a packet, or floats, into a line.
     pub(crate) fn is_sent(&self, line: Range) -> bool {
         self.lines.contains_key(&line) || self.floats_are_put(line)
+    }
+
+    /// Whether the task of a step has put a packet, or floats, into a heap after it.
+    pub(super) fn has_put_after(&self, heap: u32, step: Epoch) -> bool {
+        let packets = self.lines.iter().map(|(at, line)| (at.heap, line.by));
+        let puts = packets.chain(self.floats.keys().filter_map(|at| Some((at.heap, self.floats_at(*at)?.0))));
+        puts.into_iter().any(|(at, by)| at == heap && by.task == step.task && by.step > step.step)
+    }
+
+    /// Of packets and floats in other lines of the memory of one, those that nobody has received: one may be meant for
+    /// it.
+    pub(super) fn puts_beside(&self, line: Range) -> String {
+        let Some(memory) = self.memory.allocation(line) else { return String::new() };
+        let packets = self.lines.iter().filter(|(_, line)| line.received.is_empty());
+        let packets =
+            packets.map(|(at, line)| (*at, format!("the packet of epoch {}", line.epoch), line.by, &line.site));
+        let floats = self.unreceived_floats().map(|(at, by, site)| (at, "floats".to_owned(), by, site));
+        let mut beside: Vec<_> = packets.chain(floats).filter(|(at, ..)| memory.overlaps(*at) && *at != line).collect();
+        beside.sort_by_key(|(at, ..)| *at);
+        let say = |(at, what, by, site): &(Range, String, Epoch, &Site)| {
+            format!("; {} has put {what} at {at} ({site}), which nobody has received", self.tasks[by.task])
+        };
+        beside.iter().take(MOST_BESIDE).map(say).collect()
     }
 
     /// Who has written a line that no packet was put into.
@@ -127,19 +190,20 @@ impl Machine {
                 self.fault(kind, task, at, site);
             }
             self.overwrite(task, at, site);
-            let line = Line { epoch, data, by, site: site.clone(), seen: seen.clone(), received: Vec::new() };
+            let lost = self.lines.remove(&at).map_or_else(Vec::new, Line::with_lost);
+            let line = Line { epoch, data, by, site: site.clone(), seen: seen.clone(), received: Vec::new(), lost };
             self.lines.insert(at, line);
         }
     }
 
     fn check_received(&mut self, task: TaskId, at: Range, epoch: u32, data: u64, site: &Site) {
         let Some(line) = self.lines.get(&at) else { return };
-        if (line.epoch, line.data) == (epoch, data) {
+        if (line.epoch, line.data) == (epoch, data) && self.may_be_one(task, line.by, &line.received) {
             return;
         }
         let seen = &self.states[task].knowledge.seen;
         let unknown = line.received.iter().find(|receipt| !seen.covers(**receipt)).copied();
-        if !line.received.is_empty() && unknown.is_none() {
+        if !line.received.is_empty() && unknown.is_none() && line.epoch != epoch {
             return;
         }
         let before = self.at_step(line.by, &line.site, format!("puts the packet of epoch {}", line.epoch));
@@ -156,6 +220,12 @@ impl Machine {
             "nothing tells the sender that the packet has been received: wait for an answer, or use more lines in turn"
         };
         self.find(Kind::PacketOverwritten, vec![before, after], help);
+    }
+
+    /// Whether what a task puts into a line may be one with what the line holds, if both are equal: several put it
+    /// together, and nobody has received it.
+    pub(super) fn may_be_one(&self, task: TaskId, by: Epoch, received: &[Epoch]) -> bool {
+        by == self.now(task) || received.is_empty() && !self.clock(task).covers(by)
     }
 
     fn wait_packet(&mut self, task: TaskId, lines: &[Range], epoch: u32, site: &Site) -> Vec<u8> {

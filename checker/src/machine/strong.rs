@@ -35,6 +35,7 @@ impl Machine {
         if !self.cells.contains_key(&at) {
             self.strong.add(at);
             let mut history = History::new(word(&self.memory.read(at).0));
+            history.stored = self.stored(at);
             // What a packet has put there was not there from the start.
             if let Some((by, site, seen)) = self.put_at(at) {
                 history.was_written(by, site, seen);
@@ -202,7 +203,8 @@ impl Machine {
         let wait = self.now(task);
         let written = &self.cell(strong.at).all()[index];
         let (by, value, by_site) = (written.by, written.value, written.site.clone());
-        self.waited.push(Waited { wait, flag: strong.at, site: site.clone(), until, value, by, by_site });
+        let (site, stored) = (site.clone(), self.stored(strong.at).filter(|_| by.is_none()));
+        self.waited.push(Waited { wait, flag: strong.at, site, until, value, by, by_site, stored });
         1
     }
 

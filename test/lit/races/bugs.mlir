@@ -24,7 +24,7 @@
 // NO-CREDIT: error: write-after-read (O1)
 // NO-CREDIT: (a credit)
 // RESET: error: passed-by (O6)
-// RESET: compare with ge, or signal only after the wait
+// RESET: was changed before the wait had looked: change it only after the wait
 // STALE: error: wrong-event
 // STALE: satisfies the wait: the flag is 1
 // STALE: wait for a value that only this one can make

@@ -70,7 +70,7 @@ module attributes {gpu.container_module} {
 
     // What it reads may be another value after the wait, and nothing is known of what it does then.
     // READS-NOT: signals it
-    // READS: help: each waits for what another one does later, or a signal or a packet is missing
+    // READS: help: nobody has sent any of these: a signal or a packet is missing, or each is sent only after another wait
     gpu.func @reads(%ctx: !symm.ctx, %flags: memref<4xi32>, %peer: i32) kernel {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
@@ -83,7 +83,7 @@ module attributes {gpu.container_module} {
 
     // One of the two signals that a wait needs.
     // TWO: waits for {{.*}} >= 2, sees 0; nobody has signalled it; rank {{[01]}} block 0 thread 0 signals it at
-    // TWO: help: each waits for what another one does later, or a signal or a packet is missing
+    // TWO: help: nobody has sent any of these: a signal or a packet is missing, or each is sent only after another wait
     gpu.func @two(%ctx: !symm.ctx, %flags: memref<4xi32>, %peer: i32) kernel {
       %c0 = arith.constant 0 : index
       %one = arith.constant 1 : i32
@@ -186,8 +186,7 @@ module attributes {gpu.container_module} {
   }
 
   // LEFT-OUT: deadlocks.mlir:[[#@LINE+10]]:7: error: barrier-divergence (O3)
-  // LEFT-OUT: rank 0 host: is at a barrier of all hosts (number 2 of its kind), to which the host of rank 1 does not
-  // LEFT-OUT-SAME: come: it has ended
+  // LEFT-OUT: rank 0 host: is at a barrier of all hosts, to which the host of rank 1 does not come: it has ended
   // LEFT-OUT: help: every rank's host has to come to it, as often as the others
   func.func @left_out(%ctx: !symm.ctx) {
     %zero = arith.constant 0 : i32
@@ -203,8 +202,7 @@ module attributes {gpu.container_module} {
   // The wait comes first, whatever the ranks' numbers: the host of rank 0 is at a barrier because of it.
   // BEHIND: error: never-signalled
   // BEHIND-NEXT: note: rank 1 block 0 thread 0: waits for
-  // BEHIND: rank 0 host: is at a barrier of all hosts (number 2 of its kind), to which the host of rank 1 does not
-  // BEHIND-SAME: come: it waits for its kernel
+  // BEHIND: rank 0 host: is at a barrier of all hosts, to which the host of rank 1 does not come: it waits for its kernel
   func.func @behind(%ctx: !symm.ctx) {
     %c1 = arith.constant 1 : index
     %zero = arith.constant 0 : i32

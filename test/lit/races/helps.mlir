@@ -97,7 +97,7 @@ module attributes {gpu.container_module} {
 
     // One thread of rank 1 has started, and has not ended.
     // ELSEWHERE: rank 0 block 0 thread 0: is at a barrier of all ranks, to which rank 1 block 0 does not come:
-    // ELSEWHERE-SAME: it is elsewhere
+    // ELSEWHERE-SAME: it waits
     gpu.func @waits_before(%ctx: !symm.ctx, %flag: memref<2xi32>) kernel {
       %at = arith.constant 0 : index
       %one = arith.constant 1 : i32
