@@ -86,7 +86,7 @@ def test_a_report_has_both_places_and_what_is_missing():
     world = BUGS[: BUGS.index("world.zeros(64")].count("\n") + 1
     file, tensor = (
         "bugs.py",
-        f"element 0 of World.zeros: torch.int32, (64,) (made at test/python/checked/bugs.py:{world})",
+        f"element 0 of World.zeros: torch.int32, (64,) (made at test/python/checked/bugs.py:{world}, number 1 of 2)",
     )
     for number, column, said in (
         (store, 9, f"rank 0, program 0 of relaxed_signal: writes 4 bytes at {tensor} of rank 1"),

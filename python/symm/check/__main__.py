@@ -83,7 +83,7 @@ def _execute(code):
 
 def _parser():
     text = "Finds races, missing order and deadlocks of a script with Triton kernels, without a GPU. "
-    text += "The exit status is 0 if nothing was found, 1 if something was, and 2 if the script could not be checked."
+    text += "The exit status is 0 if no error was found, 1 if one was, and 2 if the script could not be checked."
     parser = argparse.ArgumentParser(prog="python -m symm.check", description=text)
     parser.add_argument("script", help="a program that calls symm.init; each rank runs it")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the arguments of the script")

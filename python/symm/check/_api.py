@@ -70,12 +70,11 @@ def run(
     Triton's interpreter cannot run a kernel; and CheckError if a task neither ends nor takes a step. If something was
     found before that, the exception has it as `found`, a Report.
     """
+    _check_types(exhaustive, replay, seconds, html=html, allow=allow)
     _check_arguments(ranks, schedules, seed, exhaustive, replay)
     _check_numbers(changes=(changes, 0), executions=(executions, 1), steps=(steps, 0), seed=(seed, 0))
     _check_numbers(programs=(programs, 1), polls=(polls, 2))
     polls = polls or (POLLS_OF_ALL if exhaustive else POLLS)
-    if not seconds > 0:
-        raise ArgumentError(f"symm.check: seconds must be more than 0, not {seconds!r}")
     function = _function(program, args, grid, heap_size)
     kind = "replay" if replay is not None else "exhaustive" if exhaustive else "in turn"
     if kind == "in turn" and schedules != 0:
@@ -150,6 +149,8 @@ def _write_page(path, report, pictures, checking, name):
 def check(program: Callable[..., Any], ranks: int = 2, **options: Any) -> Report:
     """For tests: `symm.check.run`, with a CheckError if anything is wrong or an execution was given up."""
     report = run(program, ranks, **options)
+    for each in _open:
+        each._tried.append(report)
     if not report.is_clean or report.given_up:
         what = "has given up an execution" if report.is_clean else "has found something"
         raise CheckError(f"symm.check {what}\n{report}", report)
@@ -161,6 +162,8 @@ class Caught:
 
     def __init__(self, wanted: str):
         self._wanted = wanted
+        # Of the calls in the block.
+        self._tried: list[Report] = []
         self._report: Report | None = None
 
     @property
@@ -175,6 +178,10 @@ class Caught:
 
     def __str__(self) -> str:
         return repr(self) if self._report is None else str(self._report)
+
+
+# The blocks of `raises` that are entered.
+_open: list[Caught] = []
 
 
 def _kinds_of(report):
@@ -192,6 +199,7 @@ def raises(*kinds: str) -> Iterator[Caught]:
     _check_kinds(kinds)
     wanted = ", ".join(sorted(set(kinds))) or "any error"
     caught = Caught(wanted)
+    _open.append(caught)
     try:
         yield caught
     except CheckError as error:
@@ -199,13 +207,25 @@ def raises(*kinds: str) -> Iterator[Caught]:
             raise
         caught._report = error.report
     else:
-        raise AssertionError(
-            f"symm.check.raises: expected {wanted}, but no call of symm.check in the block has found an error. Try "
-            "more schedules (schedules=…, or exhaustive=True); symm.check.run raises nothing, so call symm.check"
-        )
+        raise AssertionError(f"symm.check.raises: expected {wanted}, but {_nothing(caught._tried)}")
+    finally:
+        _open.remove(caught)
     found = {finding.kind for finding in caught.report.findings if finding.severity == "error"}
     if found != set(kinds) if kinds else not found:
         raise AssertionError(_other(wanted, set(kinds) - found, found - set(kinds) if kinds else set(), caught.report))
+
+
+def _nothing(tried):
+    """What to say where no call has found an error, with the calls' reports."""
+    if not tried:
+        return "symm.check was not called in the block; symm.check.run raises nothing, so call symm.check"
+    said = "no call of symm.check in the block has found an error. "
+    limits = [report.limit for report in tried if report.limit is not None]
+    if limits:
+        return f"{said}The search has ended at its limit, executions={max(limits)}: raise it"
+    if any(report.exhausted for report in tried):
+        return f"{said}There are no other schedules that differ: try other arguments, or more ranks"
+    return f"{said}Try more schedules (schedules=…, or exhaustive=True)"
 
 
 def _other(wanted, missing, more, report):
@@ -213,8 +233,10 @@ def _other(wanted, missing, more, report):
     said = [f"symm.check.raises: expected {wanted}, found {_kinds_of(report)}"]
     said += [f"not found: {', '.join(sorted(missing))}"] * bool(missing)
     said += [f"not expected: {', '.join(sorted(more))}"] * bool(more)
-    said += ["the call has given up an execution: raise steps"] * bool(report.given_up)
-    said += ["the call has ended the block; to see a finding again, give symm.check what stands after 'again:'"]
+    if report.given_up:
+        which = "each of its executions" if report.given_up == report.executions else "an execution"
+        said += [f"the call has given up {which} after too many steps, before the end: raise steps"]
+    said += ["the call has ended the block; to see a finding again, give symm.check what stands after 'again:'"] * bool(report.findings)
     return "; ".join(said) + f"\n{report}"
 
 
@@ -242,6 +264,18 @@ def _check_arguments(ranks, schedules, seed, exhaustive, replay):
         message = "symm.check runs kernels in Triton's interpreter: set TRITON_INTERPRET=1 before Triton is imported, "
         raise ArgumentError(message + "or call python -m symm.check script.py")
     _need_interpreter()
+
+
+def _check_types(exhaustive, replay, seconds, **files):
+    if not isinstance(exhaustive, bool):
+        raise ArgumentError(f"symm.check: exhaustive must be True or False, not {exhaustive!r}")
+    if not (replay is None or isinstance(replay, str)):
+        raise ArgumentError(f"symm.check: replay must be the text of a schedule, not {replay!r}")
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise ArgumentError(f"symm.check: seconds must be more than 0, not {seconds!r}")
+    for name, path in files.items():
+        if path is not None and not (isinstance(path, (str, os.PathLike)) and isinstance(os.fspath(path), str)):
+            raise ArgumentError(f"symm.check: {name} must be the path of one file, not {path!r}")
 
 
 def _check_kinds(kinds):
@@ -290,17 +324,16 @@ def _function(program, args, grid, heap_size):
         name = program.__name__
         raise ArgumentError(f"symm.check: {name} was made without TRITON_INTERPRET=1: set it before Triton is imported")
     if isinstance(program, KernelInterface):
-        if args is None or grid is None:
+        if not callable(args) or grid is None:
             raise ArgumentError("symm.check: a kernel needs grid, and args: a function that makes them of a World")
 
         def launch(_):
             joined = world()
             given = args(joined)
             joined.barrier()
-            if isinstance(given, dict):
-                program[grid](**given)
-            else:
-                program[grid](*given)
+            if not isinstance(given, (dict, tuple, list)):
+                raise ArgumentError(f"symm.check: args must make a tuple or a dict of arguments, not {given!r}")
+            program[grid](**given) if isinstance(given, dict) else program[grid](*given)
 
         return launch
     if args is not None or grid is not None:
@@ -316,7 +349,8 @@ def _explain(checking, error):
     from . import _gpus, _place
 
     rank, kernel, grid, raised = checking.error
-    who = "host" if kernel is None else f"program {', '.join(map(str, grid[0]))} of kernel {kernel}"
+    program = None if kernel is None else f"{', '.join(map(str, grid[0]))} of kernel"
+    who = _place.who(program, kernel)
     errors = _place.causes(raised)
     place = checking.sites.of(errors, kernel).rsplit(":", 1)[0]
     unable = next(filter(_place.is_unable, errors), None)

@@ -10,7 +10,7 @@ import numpy as np
 from triton.runtime import interpreter
 from triton.runtime.interpreter import GridExecutor, InterpretedFunction, InterpreterBuilder, TensorHandle
 
-from .. import _interpreter, _open
+from .. import _host_call, _interpreter, _open
 from .._streams import Streams
 from . import _effects, _gpus, _heaps, _program, _tuned
 
@@ -120,8 +120,10 @@ def launch(executor, *args, **kwargs):
     run = task.execution
     first, place = run.launch(task.rank, len(numbers)), task.place()
     # The package's own, not a kernel of the user's that is called so.
-    is_own = (fn.__module__, fn.__name__) == ("symm._host_kernels", "team_barrier")
-    name = _heaps.TEAM_BARRIER if is_own else fn.__name__
+    is_own = fn.__module__ == "symm._host_kernels"
+    name = fn.__name__
+    if is_own:
+        name = _heaps.TEAM_BARRIER if name == "team_barrier" else _host_call.calls.name or f"World.{name}"
     for task_number, number in enumerate(numbers, first):
         run.waiting[task_number] = task.rank, name, _body(fn, converted), (number, grid), place
     task.regions += _heaps.private(task, _tensors(task, given))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .. import _symm
 from ..errors import ArgumentError
-from ._report import named
+from ._report import name_of, named
 
 
 def write(path, report, pictures, program, title):
@@ -35,7 +35,7 @@ def _section(finding, reason, again, picture, program):
 
 
 def _place(place, program):
-    who = f"rank {place.rank}, " + ("host" if place.program is None else f"program {place.program} of {place.kernel}")
+    who = f"rank {place.rank}, {name_of(place)}"
     site = f"{place.file}:{place.line}:{place.column}"
     return {"who": who, "site": site, "end": program.sites.ends.get(site, place.column), "what": _short(place.what)}
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from . import _loops
+from ._heaps import TEAM_BARRIER
 
 HERE = str(Path(__file__).parents[1]) + "/"
 # Kernels of the package itself are lines too.
@@ -132,6 +133,18 @@ def is_importing(thread):
     return frame is not None
 
 
+def who(program, kernel):
+    """What a task of a rank is called: its host, a program of a kernel, or a call that launches a kernel of ours."""
+    if program is None:
+        return "host"
+    return kernel if is_call(kernel) else f"program {program} {kernel}"
+
+
+def is_call(kernel):
+    """Whether what a kernel is called is the name of a call of the package, such as World.signal."""
+    return kernel is not None and (kernel == TEAM_BARRIER or "." in kernel)
+
+
 def stuck(task, seconds):
     """What to say of a task that neither ends nor does anything that the checker sees."""
     frame = user = sys._current_frames().get(task.thread.ident)
@@ -142,7 +155,7 @@ def stuck(task, seconds):
         frame = frame.f_back
     frame = user or frame
     place = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "an unknown place"
-    who = "its host" if task.kernel is None else f"kernel {task.kernel}"
+    who = "its host" if task.kernel is None else task.kernel if is_call(task.kernel) else f"kernel {task.kernel}"
     stuck = f"no step that the checker sees for {seconds:g} s, and no end: an endless loop? If not, raise seconds"
     return f"{place}: rank {task.rank}, {who}: {stuck}"
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from .._symm import BARRIERS, PRIVATE_HEAPS, RESERVED_BYTES
 from ._heaps import TEAM_BARRIER
+from ._place import who
 
 # How the checker says a place in memory, and a task.
 MEMORY = re.compile(r"(0x[0-9a-f]+) of rank (\d+)'s heap")
@@ -20,6 +21,10 @@ TEAM = re.compile(r"element (\d+) of (World\.team .*)")
 AT_BARRIER = re.compile(r"waits for the flag of (.*?) at (barrier \d+ of .*) of rank \d+ >= \d+, sees \d+; .*")
 # The same at the barrier of a team that its hosts call.
 AT_TEAM = re.compile(r"waits for the flag of (the team's .*?) in (World\.team .*) of rank \d+ >= \d+, sees \d+; .*")
+# What these make of it.
+MISSED = re.compile(
+    r"is at (?:the barrier|barrier (?P<number>\d+)) of (?P<team>World\.team .*?), to which .* \(rank (?P<rank>\d+)\) does"
+)
 EACH_CALLS = "every rank of the team has to call its barrier, as often as the others"
 # What else orders two launches: as the checker says it, which knows hosts' barriers alone, and here.
 LAUNCHES = "they are of two launches, and a barrier of all hosts (symm.barrier_all) between these orders them, too"
@@ -30,6 +35,10 @@ LAUNCHES_HERE = (
 EACH_COMES = (
     "every rank of the team has to launch the kernel, with as many programs, and each program has to come to the "
     "team's barrier as often"
+)
+ONE_ORDER = (
+    "ranks are at barriers of different teams, and wait for each other: all ranks have to come to these barriers in "
+    "the same order"
 )
 TASK = re.compile(r"rank (\d+) block (\d+)")
 
@@ -161,10 +170,8 @@ class Report:
         lines, last = [f"{first}{finding.severity}: {finding.kind}{rule}"], None
         for place in finding.places:
             where = _where(place)
-            who = "host" if place.program is None else f"program {place.program} of {place.kernel}"
-            who = place.kernel if place.kernel == TEAM_BARRIER else who
             what = place.what.replace(f"{os.getcwd()}/", "")
-            lines.append(f"{where}: rank {place.rank}, {who}: {what}")
+            lines.append(f"{where}: rank {place.rank}, {name_of(place)}: {what}")
             if where != last:
                 lines += self._caret(place)
             last = where
@@ -210,6 +217,11 @@ class Report:
         return "; ".join([*said, known])
 
 
+def name_of(place):
+    """Who is at a place, of its rank."""
+    return who(None if place.program is None else f"{place.program} of", place.kernel)
+
+
 def _counted(number, what):
     return f"{number} {what}{'' if number == 1 else 's'}"
 
@@ -223,12 +235,19 @@ def _finding(said, program):
     places = tuple(_place(place, program) for place in said.pop("places"))
     help = said["help"].replace(LAUNCHES, LAUNCHES_HERE).replace("symm.barrier_all", "world.barrier()")
     said["help"] = help.replace("(symm.barrier)", "(barrier of symm.triton)")
-    firsts = [place.what for place in places if place.program is not None]
-    if firsts and all(what.startswith("is at the barrier of ") for what in firsts):
-        said["help"] = EACH_CALLS
-    elif firsts and all(what.startswith("is at barrier ") for what in firsts):
-        said["help"] = EACH_COMES
+    said["help"] = _help_at_barriers([place for place in places if place.program is not None]) or said["help"]
     return Finding(places=places, **said)
+
+
+def _help_at_barriers(places):
+    """What to do where all tasks that wait are at barriers of teams; None where they are not."""
+    found = [MISSED.match(place.what) for place in places]
+    if not found or not all(found):
+        return None
+    is_crossed = {int(each["rank"]) for each in found} <= {place.rank for place in places}
+    if is_crossed and len({each["team"] for each in found}) > 1:
+        return ONE_ORDER
+    return EACH_CALLS if all(each["number"] is None for each in found) else EACH_COMES
 
 
 def _place(said, program):
@@ -261,8 +280,19 @@ def _memory(start, heap, program):
     if start >= BARRIERS:
         return f"the barriers' flags of rank {rank}"
     world = program.worlds.get(number)
-    what = world.flag_at(start) if world is not None else hex(start)
+    what = _told_apart(world, start) if world is not None else hex(start)
     return f"{TEAM.sub(lambda found: _team_flag(found, program, heap, start), what)} of rank {rank}"
+
+
+def _told_apart(world, start):
+    """What lies at a place, with the number of its tensor among those that are made alike at one line."""
+    what, made = world.flag_at(start), world._made_at
+    for first, (size, _, call, here) in made.items():
+        if first <= start < first + size:
+            alike = sorted(other for other, (*_, called, there) in made.items() if (called, there) == (call, here))
+            nth = f"(made at {here}, number {alike.index(first) + 1} of {len(alike)})"
+            return what.replace(f"(made at {here})", nth) if len(alike) > 1 else what
+    return what
 
 
 def _team_flag(found, program, heap, start):

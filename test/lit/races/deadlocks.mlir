@@ -185,7 +185,7 @@ module attributes {gpu.container_module} {
     return
   }
 
-  // LEFT-OUT: deadlocks.mlir:[[#@LINE+10]]:7: error: barrier-divergence (O3)
+  // LEFT-OUT: deadlocks.mlir:[[#@LINE+9]]:7: error: barrier-divergence (O3)
   // LEFT-OUT: rank 0 host: is at a barrier of all hosts, to which the host of rank 1 does not come: it has ended
   // LEFT-OUT: help: every rank's host has to come to it, as often as the others
   func.func @left_out(%ctx: !symm.ctx) {

@@ -52,6 +52,22 @@ def test_kinds_that_there_are_not(kinds, said):
         raise AssertionError("the block is not entered")
 
 
+def test_files_are_named_by_one_path():
+    for name in ("allow", "html"):
+        for wrong in (["a.txt"], 3, b"a.txt"):
+            with pytest.raises(symm.ArgumentError, match=f"{name} must be the path of one file, not "):
+                small(bugs.CASES["message"][0], **{name: wrong})
+
+
+def test_a_search_that_ends_at_its_limit_is_said():
+    with pytest.raises(AssertionError, match="ended at its limit, executions=1: raise it"):
+        with symm.check.raises("race"):
+            symm.check(bugs.CASES["message"][0], heap_size=1 << 24, exhaustive=True, executions=1)
+    with pytest.raises(AssertionError, match="symm.check was not called in the block"), symm.check.raises("race"):
+        pass
+
+
 def test_a_report_without_errors_is_not_what_was_expected():
-    with pytest.raises(AssertionError, match="any error, found no error; the call has given up"), symm.check.raises():
+    said = "any error, found no error; the call has given up each of its executions .*: raise steps\nsymm.check: nothing"
+    with pytest.raises(AssertionError, match=said), symm.check.raises():
         small(bugs.CASES["message"][0], steps=10)

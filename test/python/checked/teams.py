@@ -80,3 +80,36 @@ def test_who_does_not_come_to_a_teams_barrier_is_told(order):
     assert [place.rank for place in finding.places] == [1, 1], report
     assert all(re.match(says, place.what) for place in finding.places), report
     assert "every rank of the team has to launch the kernel" in finding.help, report
+
+
+@pytest.mark.parametrize("in_kernels", [False, True])
+def test_crossed_barriers_of_two_teams_are_told_apart(in_kernels):
+    def program(world):
+        teams = [world.team([0, 1]) for _ in range(2)]
+        world.barrier()
+        for team in teams if world.get_rank() == 0 else reversed(teams):
+            if in_kernels:
+                missed[(1,)](team, True)
+            else:
+                team.barrier()
+
+    report = symm.check.run(program, schedules=0, heap_size=1 << 24)
+    [finding] = report.findings
+    assert {place.rank for place in finding.places} == {0, 1}, report
+    for place in finding.places:
+        number = place.rank + 1
+        assert re.search(rf"World\.team \(made at .*teams.py:\d+, number {number} of 2\), to which", place.what), report
+    assert "all ranks have to come to these barriers in the same order" in finding.help, report
+
+
+def test_barriers_of_two_teams_that_are_not_crossed():
+    def program(world):
+        me = world.get_rank()
+        team = world.team([0, 1] if me < 2 else [2, 3])
+        if me % 2 == 0:
+            team.barrier()
+
+    report = symm.check.run(program, ranks=4, schedules=0, heap_size=1 << 24)
+    assert [finding.help for finding in report.findings] == [
+        "every rank of the team has to call its barrier, as often as the others"
+    ], report
