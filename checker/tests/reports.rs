@@ -329,6 +329,27 @@ fn a_line_that_is_used_again_with_equal_data_is_found() {
         let (places, help) = finds(&floats, receive);
         assert!(places == 2 && help.starts_with("nobody has cleared the line"), "{help}");
     }
+    // Whoever receives it sets the line back by stores, which come after the sender's first signal.
+    for (put, receives, bytes) in
+        [(&packet as &dyn Fn() -> Op, Op::WaitPacket(line(), 1), 0), (&floats, Op::WaitFloats(line(), 32), 0xff)]
+    {
+        let clears = || ("clears", Op::Write(line(), vec![bytes; 16]));
+        let go = |at| set(at, Order::Release, Scope::Sys);
+        let goes = |at| wait(at, 1, Order::Acquire, Scope::Sys);
+        let sends =
+            vec![("cleared", goes(FLAG)), ("first", put()), ("sent", go(OTHER)), ("waits", goes(GO)), ("again", put())];
+        let takes = vec![
+            clears(),
+            ("go", go(FLAG)),
+            ("takes", receives.clone()),
+            ("sees", goes(OTHER)),
+            clears(),
+            ("go", go(GO)),
+            ("takes", receives),
+        ];
+        let report = in_turn(vec![sends, takes]);
+        assert!(report.is_clean(), "{report}");
+    }
     // Several that put one thing together.
     for put in [&packet as &dyn Fn() -> Op, &floats] {
         let report = in_turn(vec![vec![("puts", put())], vec![("puts", put())], vec![]]);

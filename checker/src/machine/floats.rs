@@ -27,6 +27,13 @@ pub(super) struct FloatLine {
     received: Vec<Epoch>,
 }
 
+impl FloatLine {
+    /// Whether these are its bytes.
+    pub(super) fn holds(&self, bytes: &[u8]) -> bool {
+        bytes == self.words.map(u64::to_le_bytes).concat()
+    }
+}
+
 impl Machine {
     /// Who has put or cleared a line last, and what that task had seen.
     pub(super) fn floats_at(&self, line: Range) -> Option<(Epoch, &Site, &Rc<Clock>)> {
@@ -104,6 +111,7 @@ impl Machine {
             self.overwrite(task, at, site);
             let (site, seen, settled) = (site.clone(), seen.clone(), settled.clone());
             let line = FloatLine { words, is_clear, by, site, seen, settled, received: Vec::new() };
+            self.lined.add(at);
             self.floats.insert(at, line);
         }
     }

@@ -18,7 +18,7 @@ impl Machine {
     /// A number that is another one after something has changed that a page depends on.
     #[inline]
     pub(crate) fn changes(&self) -> u64 {
-        self.memory.changes() + self.shadow.changes() + self.strong.changes()
+        self.memory.changes() + self.shadow.changes() + self.strong.changes() + self.lined.changes()
     }
 
     /// This many more steps of a task were its accesses of pages at hand.
@@ -49,7 +49,8 @@ impl Machine {
         let page = Range { start, bytes: PAGE, ..range };
         let Some((allocation, start, part)) = self.memory.page_of(range, page) else { return };
         let is_even = start.is_multiple_of(range.bytes);
-        if !is_even || self.strong.may_have(part) || parked.may_wake(part) {
+        let has_places = self.strong.may_have(part) || self.lined.may_have(part);
+        if !is_even || has_places || parked.may_wake(part) {
             pages.refuse(at);
         } else {
             pages.keep(at, range, cells, (allocation, start));

@@ -192,8 +192,21 @@ impl Machine {
             self.overwrite(task, at, site);
             let lost = self.lines.remove(&at).map_or_else(Vec::new, Line::with_lost);
             let line = Line { epoch, data, by, site: site.clone(), seen: seen.clone(), received: Vec::new(), lost };
+            self.lined.add(at);
             self.lines.insert(at, line);
         }
+    }
+
+    /// A weak write over lines: what they held is not there any more, unless it is as it was.
+    #[cold]
+    pub(super) fn overwrite_lines(&mut self, range: Range) {
+        let Self { lines, floats, memory, .. } = self;
+        let stays = |at: Range, is_it: &dyn Fn(&[u8]) -> bool| !at.overlaps(range) || is_it(&memory.all(&[at]));
+        let has_epoch = |epoch: u32| {
+            move |bytes: &[u8]| [4, 12].iter().all(|&at| bytes.get(at..at + 4) == Some(&epoch.to_le_bytes()[..]))
+        };
+        lines.retain(|&at, line| stays(at, &has_epoch(line.epoch)));
+        floats.retain(|&at, line| stays(at, &|bytes| line.holds(bytes)));
     }
 
     fn check_received(&mut self, task: TaskId, at: Range, epoch: u32, data: u64, site: &Site) {

@@ -95,6 +95,9 @@ impl Machine {
         if self.strong.may_have(range) {
             self.weak_overwrite(epoch, range, site);
         }
+        if self.lined.may_have(range) {
+            self.overwrite_lines(range);
+        }
     }
 
     /// Notes a weak access where that takes few steps and it races with nothing.

@@ -236,7 +236,8 @@ def _other(wanted, missing, more, report):
     if report.given_up:
         which = "each of its executions" if report.given_up == report.executions else "an execution"
         said += [f"the call has given up {which} after too many steps, before the end: raise steps"]
-    said += ["the call has ended the block; to see a finding again, give symm.check what stands after 'again:'"] * bool(report.findings)
+    if report.findings:
+        said += ["the call has ended the block; to see a finding again, give symm.check what stands after 'again:'"]
     return "; ".join(said) + f"\n{report}"
 
 

@@ -23,7 +23,8 @@ AT_BARRIER = re.compile(r"waits for the flag of (.*?) at (barrier \d+ of .*) of 
 AT_TEAM = re.compile(r"waits for the flag of (the team's .*?) in (World\.team .*) of rank \d+ >= \d+, sees \d+; .*")
 # What these make of it.
 MISSED = re.compile(
-    r"is at (?:the barrier|barrier (?P<number>\d+)) of (?P<team>World\.team .*?), to which .* \(rank (?P<rank>\d+)\) does"
+    r"is at (?:the barrier|barrier (?P<number>\d+)) of (?P<team>World\.team .*?), "
+    r"to which .* \(rank (?P<rank>\d+)\) does"
 )
 EACH_CALLS = "every rank of the team has to call its barrier, as often as the others"
 # What else orders two launches: as the checker says it, which knows hosts' barriers alone, and here.
