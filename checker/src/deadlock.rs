@@ -157,7 +157,8 @@ impl Run<'_> {
         let say = |(by, site): &(Epoch, Site)| {
             let by = tasks[by.task];
             format!(
-                "; {by} has written to the same heap ({site}) and signals nobody there after that: it may be the one to signal"
+                "; {by} has written to the same heap ({site}) and signals nobody there after that: it may be the one \
+                 to signal"
             )
         };
         stores.iter().take(MOST_NAMED).map(say).collect()
@@ -285,8 +286,8 @@ impl Run<'_> {
         Some(if is_past {
             "the flag was what the wait waits for, and went on: compare with ge, or signal only after the wait"
         } else {
-            "the flag was what the wait waits for, and was changed before the wait had looked: change it only after the \
-             wait, or give each event a flag of its own"
+            "the flag was what the wait waits for, and was changed before the wait had looked: change it only after \
+             the wait, or give each event a flag of its own"
         })
     }
 

@@ -133,8 +133,8 @@ fn a_packet_that_nobody_sends_is_one_that_is_never_signalled() {
 fn a_packet_or_floats_beside_the_line_that_is_waited_for_are_named() {
     let beside = Op::PutPacket(vec![LINES[1]], vec![7], 1);
     let (_, places, _) = of_kernels(vec![vec![("puts", beside)], waits_for_packet()]);
-    let wanted = "nobody has put a packet there; rank 0 block 0 has put the packet of epoch 1 at 0x110 of rank 1's heap \
-                  (puts), which nobody has received";
+    let wanted = "nobody has put a packet there; rank 0 block 0 has put the packet of epoch 1 at 0x110 of rank 1's \
+                  heap (puts), which nobody has received";
     assert!(places[0].ends_with(wanted), "{places:?}");
     let floats = Op::PutFloats(vec![LINES[1]], vec![[7; 2]]);
     let clear = |line| Op::PutFloats(vec![line], vec![[u64::MAX; 2]]);
@@ -150,8 +150,8 @@ fn a_packet_that_was_overwritten_before_it_was_received_is_told_as_that() {
     let again = vec![("puts", packet(1)), ("puts again", packet(2)), ("puts again", packet(3))];
     let report = run(vec![(vec![], again), (vec![], waits_for_packet())]);
     let found = report.found.iter().find(|found| found.finding.kind == Kind::Deadlock).unwrap();
-    let wanted = "sees epoch 3; put by rank 0 block 0 (puts again); that of epoch 1 was there, and was overwritten before \
-                  it was received";
+    let wanted = "sees epoch 3; put by rank 0 block 0 (puts again); that of epoch 1 was there, and was overwritten \
+                  before it was received";
     assert!(found.finding.at[0].what.ends_with(wanted), "{report}");
     assert!(found.finding.help.contains("its sender waits for an answer before it uses the line again (a credit)"));
 }
@@ -246,8 +246,8 @@ fn a_barrier_that_a_host_leaves_out_says_whose_and_how_often_it_was_met() {
 fn hosts_at_different_barriers_are_told_so() {
     let Finding { kind, at, help } = hosts(vec![vec![7], vec![8], vec![]]);
     assert_eq!(kind, Kind::BarrierDivergence);
-    let wanted = "is at a barrier of all hosts, to which the host of rank 1 does not come: it is at another barrier; and \
-                  the host of rank 2 does not come: it has ended";
+    let wanted = "is at a barrier of all hosts, to which the host of rank 1 does not come: it is at another barrier; \
+                  and the host of rank 2 does not come: it has ended";
     assert_eq!(at[0].what, wanted);
     assert_eq!(help, "the hosts are at different barriers: every rank's host has to come to the same ones");
 }

@@ -12,8 +12,8 @@ use symm_run::options::{HostFunction, bytes, ranks};
 /// memory access is checked against the rules of docs/memory-model.md. Without --schedules, --exhaustive or --replay
 /// there is one execution, in which each thread goes on as long as it can.
 ///
-/// The exit status is 0 if no error was found, 1 if one was, and 2 if the program could not be checked, or not to its end
-/// (--steps).
+/// The exit status is 0 if no error was found, 1 if one was, and 2 if the program could not be checked, or not to
+/// its end (--steps).
 ///
 /// Examples:
 ///
