@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import inspect
+import os
 
 import numpy as np
 from triton.runtime import interpreter
@@ -41,6 +42,7 @@ def checked():
     change(_interpreter, "in_kernel", _in_kernel(_interpreter.in_kernel))
     change(_open, "join", _joining(_open.join))
     change(Streams, "_copy", _either(_effects.host_copy, Streams._copy))
+    change(os, "_exit", _leaving(os._exit))
     for kind, refusing in _gpus.refusing(lambda: _program.task() is not None):
         change(kind, "__new__", refusing)
     options = interpreter.interpreter_builder.options
@@ -57,6 +59,18 @@ def checked():
             scope.restore()
         InterpretedFunction.rewritten_fn.clear()
         InterpretedFunction.rewritten_fn.update(rewritten)
+
+
+def _leaving(theirs):
+    """`os._exit` of a rank ends that rank: its process is all ranks', and the checker's."""
+    process = os.getpid()
+
+    def leave(status):
+        if _program.task() is None or os.getpid() != process:
+            theirs(status)
+        raise SystemExit(status)
+
+    return leave
 
 
 def _either(ours, theirs):

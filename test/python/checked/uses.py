@@ -1,5 +1,6 @@
 """How a test calls symm.check."""
 
+import os
 import sys
 import threading
 from pathlib import Path
@@ -260,10 +261,11 @@ def test_an_exception_while_another_rank_launches():
         small(program)
 
 
-def test_a_rank_may_end_by_an_exit():
-    assert small(lambda: sys.exit(0)).executions == 2
+@pytest.mark.parametrize(("module", "name"), [(sys, "exit"), (os, "_exit")])
+def test_a_rank_may_end_by_an_exit(module, name):
+    assert small(lambda: getattr(module, name)(0)).executions == 2
     with pytest.raises(RuntimeError, match="the program ends with status 3"):
-        small(lambda: sys.exit(3))
+        small(lambda: getattr(module, name)(3))
 
 
 def test_what_never_ends_is_ended():
