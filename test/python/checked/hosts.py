@@ -69,7 +69,7 @@ def test_calls_of_the_host_have_their_names():
 @triton.jit
 def tries(world, slots, out, AT: tl.constexpr):
     if st.rank(world) == 0:
-        st.put_packet(world, slots + AT, 5, 1, 1)
+        st.put_packet(world, slots + AT, st.rank(world) + 5, 1, 1)
     else:
         value, has_come = st.try_packet(world, slots, 1, dtype=tl.int32)
         while not has_come:
