@@ -213,14 +213,13 @@ class Emitter(Operands):
 
     def _tell_writes(self, function, written, operands, results):
         """Gives a carrier a body that writes where the op does: torch looks there for what a kernel writes."""
-        cache, eviction = ir.CACHE_MODIFIER.NONE, ir.EVICTION_POLICY.NORMAL
         with self._inside():
             self.builder.set_insertion_point_to_start(function.add_entry_block())
-            for index, name in enumerate(operands):
+            for index, (name, operand) in enumerate(operands.items()):
                 if name in written:
-                    place = function.args(index)
-                    value = self.builder.create_load(place, cache, eviction, False)
-                    self.builder.create_store(place, value, cache, eviction)
+                    # The builder's loads and stores take other arguments in other versions of Triton.
+                    place = self.semantic.tensor(function.args(index), operand.type)
+                    tl.store(place, tl.load(place, _semantic=self.semantic), _semantic=self.semantic)
             self.builder.ret([self.builder.create_poison(each) for each in results])
 
 

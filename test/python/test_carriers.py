@@ -1,11 +1,14 @@
 """What each op becomes in Triton's IR: the op's name, its operands and attributes, and their types."""
 
+import re
+
 import pytest
 import symm.gluon as sg
 import symm.triton as st
 import triton
 import triton.language as tl
 from compiling import carriers, exported
+from symm import _seam
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 
@@ -47,6 +50,15 @@ def test_data():
         ("put(ctx, src, dst, rank) {cache = ca}", f"!tt.ptr<i64>, {pointers}, {pointers}, i32", "()"),
         ("copy(ctx, src, from, dst, to)", "!tt.ptr<i64>, !tt.ptr<f32>, i32, !tt.ptr<f32>, i32", "()"),
     ]
+
+
+def test_torch_is_shown_what_an_op_writes(monkeypatch):
+    """With every version of Triton; what torch makes of it: with_torch/test_mutations.py."""
+    assert '"tt.store"' not in exported(data, SIGNATURE, B=128)
+    monkeypatch.setattr(_seam, "ANALYSIS", triton.compiler.compiler.__name__)
+    writers = [carrier for carrier in re.split(r'(?="tt.func")', exported(data, SIGNATURE, B=128)) if "tt.store" in carrier]
+    named = sorted(re.search(r'symm.carrier = "(\w+)', carrier)[1] for carrier in writers)
+    assert named == ["copy", "get", "put", "remote_store"]
 
 
 @triton.jit
