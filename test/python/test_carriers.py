@@ -56,8 +56,8 @@ def test_torch_is_shown_what_an_op_writes(monkeypatch):
     """With every version of Triton; what torch makes of it: with_torch/test_mutations.py."""
     assert '"tt.store"' not in exported(data, SIGNATURE, B=128)
     monkeypatch.setattr(_seam, "ANALYSIS", triton.compiler.compiler.__name__)
-    writers = [carrier for carrier in re.split(r'(?="tt.func")', exported(data, SIGNATURE, B=128)) if "tt.store" in carrier]
-    named = sorted(re.search(r'symm.carrier = "(\w+)', carrier)[1] for carrier in writers)
+    functions = re.split(r'(?="tt.func")', exported(data, SIGNATURE, B=128))
+    named = sorted(re.search(r'symm.carrier = "(\w+)', text)[1] for text in functions if '"tt.store"' in text)
     assert named == ["copy", "get", "put", "remote_store"]
 
 
