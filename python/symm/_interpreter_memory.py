@@ -24,6 +24,8 @@ from .errors import ArgumentError, BoundsError
 # The attribute of pointers with the first address of their tensor's memory and that after it; where they are of several
 # tensors, both are arrays of the pointers' shape.
 MEMORY = "symm.memory"
+# The attribute of pointers that a descriptor or a block pointer has made.
+SHAPED = "symm.shaped"
 # What a pointer knows that was made of an integer: all memory.
 ANYWHERE = 0, 2**63 - 1
 SECONDS_BETWEEN_LOOKS = 0.05
@@ -34,6 +36,8 @@ ACCESSES = {
     "create_atomic_cas": ("tl.atomic_cas", 0, None),
     "create_atomic_rmw": ("tl.atomic", 1, 3),
 }
+# What makes pointers of a tensor's shape; newer versions have no block pointers.
+SHAPES = "TensorDescHandle", "BlockPointerHandle"
 # What its atomics take.
 ATOMICS = {"create_atomic_cas": ("ptr", "expected", "desired"), "create_atomic_rmw": ("kind", "ptr", "value", "mask")}
 
@@ -123,8 +127,13 @@ def _know():
         for name, make in inspect.getmembers(builder, inspect.isfunction):
             if name.startswith("create_") and name not in ACCESSES:
                 Knowing.before[builder, name] = make
+        for name in SHAPES:
+            if hasattr(interpreter, name):
+                handle = getattr(interpreter, name)
+                Knowing.before[handle, "materialize_pointers"] = handle.materialize_pointers
+        know = {interpreter: _knowing_tensors, builder: _knowing}
         for (place, name), function in Knowing.before.items():
-            setattr(place, name, (_knowing_tensors if place is interpreter else _knowing)(function))
+            setattr(place, name, know.get(place, _knowing_base)(function))
 
 
 def _know_no_more():
@@ -157,12 +166,12 @@ def _patching_once(patch):
 
 def _watched(access, located, what, at, mask_at):
     @functools.wraps(access)
-    def wrapper(self, *args):
+    def wrapper(self, *args, **keywords):
         look_at_ranks()
         State.written += what == "tl.store"
         if checking.is_on:
             check(args[at], located, what, None if mask_at is None else args[mask_at])
-        return access(self, *args)
+        return access(self, *args, **keywords)
 
     return wrapper
 
@@ -215,6 +224,19 @@ def _knowing(make):
             if _are_pointers(each):
                 _know_of(each, make, (self, *args), keywords, index)
         return made
+
+    return wrapper
+
+
+def _knowing_base(make):
+    """The pointers of a descriptor or a block pointer point into the memory of what it was made of."""
+
+    @functools.wraps(make)
+    def wrapper(self, *args, **keywords):
+        made, mask = make(self, *args, **keywords)
+        if MEMORY in self.base.attr:
+            made.attr |= {MEMORY: self.base.attr[MEMORY], SHAPED: True}
+        return made, mask
 
     return wrapper
 
@@ -292,7 +314,8 @@ def check(pointers, located, what, mask=None, width=None):
     kernel, program = kernel_name(), tuple(int(number) for number in interpreter_semantic.builder.grid_idx)
     rank, tensor = _whose(start, size)
     of_rank, made = "" if rank is None else f"rank {rank}, ", "" if tensor is None else f", {tensor},"
-    message += f"one is {place}, and the tensor{made} has {size} bytes. Is a mask missing, or wrong?"
+    doubt = "Is the shape wrong that it was made with?" if SHAPED in pointers.attr else "Is a mask missing, or wrong?"
+    message += f"one is {place}, and the tensor{made} has {size} bytes. {doubt}"
     message += f" (kernel {kernel}: {of_rank}program {program})"
     raise located(message, lambda *place: BoundsError(*place, kernel, rank, program, tensor, first))
 

@@ -145,6 +145,14 @@ def tile_of_two(world, p, plain, flag):
 
 
 @triton.jit
+def shape_of_a_descriptor(world, p, plain, flag):
+    shaped = tl.make_tensor_descriptor(p, (100,), (1,), (32,))
+    shaped.store([96], shaped.load([96]))
+    longer = tl.make_tensor_descriptor(p, (128,), (1,), (32,))
+    longer.store([96], shaped.load([64]))  # tl.store: 28 of 32 elements are outside of the tensor that the pointers are of: one is at byte 400, and the tensor
+
+
+@triton.jit
 def rank_for_each(world, p, plain, flag):
     at = tl.arange(0, 128)
     there = st.as_remote(world, p + at, at % st.num_ranks(world))
@@ -272,7 +280,7 @@ if world.device.type == "cpu":
     check_switched()
     for kernel in (forgotten_mask, whole_program_outside, before, not_on_the_heap, wrong_mask, far_away,
                    source_of_a_copy, flag_of_another, packets, one_of_two, each_of_two, tile_of_two,
-                   rank_for_each, exchanged, exchanged_while):  # fmt: skip
+                   shape_of_a_descriptor, rank_for_each, exchanged, exchanged_while):  # fmt: skip
         check_interpreted(kernel)
 elif "CASE" in os.environ:
     check_compiled(os.environ["CASE"])
