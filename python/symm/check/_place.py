@@ -10,8 +10,6 @@ import traceback
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
 from . import _loops
 from ._heaps import TEAM_BARRIER
 
@@ -185,7 +183,8 @@ def fingerprint(end):
 def _value(value):
     """What two values have in common that a kernel cannot tell apart."""
     handle = getattr(value, "handle", None)
-    if isinstance(data := getattr(handle, "data", None), np.ndarray):
+    # An array of numpy, which is not there without Triton's interpreter.
+    if hasattr(data := getattr(handle, "data", None), "tobytes"):
         return data.dtype.str, data.shape, data.tobytes()
     if value is None or isinstance(value, (bool, int, float, str, bytes)):
         return type(value).__name__, value

@@ -163,7 +163,8 @@ def what_hooks_return():
         out, call = torch.zeros(count), (sendrecv, LINK, torch.ones(count), AFTER, torch.zeros(count), BEFORE)
         sendrecv(LINK, torch.ones(count), AFTER, out, BEFORE, produce=one_for_all, extra=(seven,))
         assert out.tolist() == [7] * count, count
-        for produce, found in ((too_few, "shape [16]"), (addresses, "<["), (nothing, "None"), (a_pair, "a tuple")):
+        pointers = "a block of pointer<fp32>"
+        for produce, found in ((too_few, "shape [16]"), (addresses, pointers), (nothing, "None"), (a_pair, "a tuple")):
             try:
                 sendrecv(*call[1:], produce=produce)
             except errors.CompileError as error:
