@@ -42,12 +42,16 @@ def not_kernels():
 
 def kind_of_number(called, argument, position, count):
     """What a number that an op was given is to Triton's compiler: "constant", "variable", as what is made of a loop's
-    variable is, or "" if that is not known, as of what another function was given.
+    variable or an argument of the kernel is, or "" if that is not known, as of what another function was given.
 
     `called` is the op, of whose `count` arguments without a name this one, if it has none, is at `position`.
     """
     frame = of_the_user()
-    return _kind(frame.f_code, frame.f_lineno, called, argument, position, count)
+    kind = _kind(frame.f_code, frame.f_lineno, called, argument, position, count)
+    if kind != "parameter":
+        return kind
+    is_called = isinstance(frame.f_back.f_locals.get("self"), interpreter.InterpretedFunction)
+    return "" if is_called else "variable"
 
 
 @functools.cache
@@ -73,7 +77,7 @@ def _kind(code, line, called, argument, position, count):
         return "variable"
     parameters = functions[-1].args.args
     variables = {each.arg for each in parameters if each.annotation is None or _name(each.annotation) != "constexpr"}
-    return "" if names & variables else "constant"
+    return "parameter" if names & variables else "constant"
 
 
 def _name(node):

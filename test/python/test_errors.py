@@ -11,11 +11,13 @@ from compiling import VERSION, compile_for
 from test_ranks import outputs, start
 from triton.experimental import gluon
 
-SIGNATURE = {"table": "*i64", "p": "*fp32", "c": "*kfp32", "h": "*fp16", "b": "*i8", "flag": "*i64", "n": "i32"}
+SIGNATURE = {
+    "table": "*i64", "p": "*fp32", "c": "*kfp32", "h": "*fp16", "b": "*i8", "flag": "*i64", "n": "i32", "x": "fp32",
+}  # fmt: skip
 
 
 @triton.jit
-def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
+def wrong(table, p, c, h, b, flag, n, x, CASE: tl.constexpr):
     at = tl.arange(0, 64)
     if CASE == 0:
         st.load(p, p, 1)  # ctx must be the World, which is an argument of the kernel, a DeviceContext of it, or its context table (int64), not pointer<fp32>
@@ -208,6 +210,8 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
         st.load(table, p, st.rank)  # symm load: rank must be an integer, not the function rank, which is not called
     elif CASE == 93:
         st.put_floats(table, flag, at * 1.0, 1, dtype=tl.float32)  # value must be a block of int64, words of these
+    elif CASE == 94:
+        st.wait(table, flag, 1, timeout=x)  # timeout must be a constant number of seconds above 0, not fp32
 
 
 SOURCE = inspect.getsource(wrong.fn)

@@ -20,7 +20,7 @@ for case, line in enumerate(CASES):
     if any(each in said for each in ONLY_COMPILED):
         continue
     try:
-        wrong[(1,)](world.get_device_context(), *given, 7, case)
+        wrong[(1,)](world.get_device_context(), *given, 7, 2.5, case)
         raise AssertionError(f"nothing is wrong: {line}")
     except triton.runtime.errors.InterpreterError as error:
         ours = error.__cause__
