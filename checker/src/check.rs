@@ -3,6 +3,7 @@
 use crate::allow::Allowed;
 use crate::explore::Search;
 use crate::finding::{At, Finding, Kind};
+use crate::history::KEPT;
 use crate::op::Site;
 use crate::picture::{self, Picture};
 use crate::reduce::Reducer;
@@ -68,6 +69,9 @@ pub struct Report {
     pub not_shortest: usize,
     /// How many steps of a schedule that was replayed could not be followed: it is one of another program.
     pub left_out: usize,
+    /// Whether the search for all has left out reads of values that their place did not keep
+    /// ([`KEPT`](crate::history::KEPT)).
+    pub has_forgotten: bool,
     /// Whether there is no other execution that reads other values.
     pub is_exhausted: bool,
     /// What was found and is allowed.
@@ -106,6 +110,9 @@ impl fmt::Display for Report {
         }
         if let Some(limit) = self.limit {
             write!(f, "; {} left early, which equal others; the limit of {limit} is reached", self.left_early)?;
+        }
+        if self.has_forgotten {
+            write!(f, "; older values than the newest {KEPT} of a place were not read")?;
         }
         let space = if self.is_exhausted { "there are no others that differ" } else { "nothing is known of others" };
         writeln!(f, "; {space}")
@@ -200,13 +207,17 @@ impl Check<'_> {
                 break;
             }
             match search.next() {
-                Some(executed) => self.note(executed, None),
+                Some(executed) => {
+                    self.report.has_forgotten |= executed.has_forgotten;
+                    self.note(executed, None);
+                }
                 None => self.report.left_early += 1,
             }
         }
         let is_stopped = self.is_stopped();
         self.report.limit = (!search.is_over() && !is_stopped).then_some(executions);
-        self.report.is_exhausted = search.is_over() && self.report.given_up == 0 && !is_stopped;
+        let is_whole = self.report.given_up == 0 && !self.report.has_forgotten;
+        self.report.is_exhausted = search.is_over() && is_whole && !is_stopped;
     }
 
     /// Whether something has ended the check.
@@ -239,6 +250,7 @@ pub(crate) struct Executed {
     /// Where its tasks were that still could go on, if it has not come to its end.
     unfinished: Vec<At>,
     has_crashed: bool,
+    has_forgotten: bool,
 }
 
 impl Executed {
@@ -246,8 +258,8 @@ impl Executed {
     pub fn of(mut run: Run) -> Self {
         let unfinished = if run.is_at_limit() { run.unfinished() } else { Vec::new() };
         let (schedule, tasks, has_crashed) = (run.choices.clone(), run.machine.tasks().len(), run.has_crashed());
-        let steps = schedule.len();
-        Self { findings: run.findings(), schedule, tasks, steps, unfinished, has_crashed }
+        let (steps, has_forgotten) = (schedule.len(), run.machine.has_forgotten);
+        Self { findings: run.findings(), schedule, tasks, steps, unfinished, has_crashed, has_forgotten }
     }
 }
 

@@ -277,12 +277,10 @@ impl Run<'_> {
     /// How to mend a wait whose flag held once, which its task has not seen.
     fn passed_by(&self, task: TaskId) -> Option<&'static str> {
         let (strong, until) = self.waiting(task)?;
-        let holds_by = |compare, written: &Written| holds(compare, written.value, until.value, strong.at.bytes);
-        let is_seen = |written: &Written| written.readers.iter().any(|read| read.task == task);
-        let written = self.written(strong.at);
-        let is_one = |each: &Written| each.by.is_some() && holds_by(until.compare, each) && !is_seen(each);
-        written.iter().any(is_one).then_some(())?;
-        let is_past = until.compare == Compare::Eq && holds_by(Compare::Ge, written.last()?);
+        let holds_by = |compare, value| holds(compare, value, until.value, strong.at.bytes);
+        let history = self.machine.history(strong.at)?;
+        history.had_unread(task, |value| holds_by(until.compare, value)).then_some(())?;
+        let is_past = until.compare == Compare::Eq && holds_by(Compare::Ge, history.newest().value);
         Some(if is_past {
             "the flag was what the wait waits for, and went on: compare with ge, or signal only after the wait"
         } else {

@@ -5,6 +5,7 @@ use crate::clock::{Clock, Epoch};
 use crate::op::Site;
 use crate::shadow::Access;
 use crate::task::{Scope, TaskId};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// What a task knows: what comes before it, and what it has seen of packets, which order nothing (rule P1).
@@ -86,13 +87,24 @@ pub struct Written {
     pub added: Option<bool>,
 }
 
-/// How many values are kept. A read takes none that is older, which is a limit of the search and no promise.
+impl Written {
+    /// Whether a task that knows `clock` can read nothing older.
+    fn hides_older(&self, clock: &Clock) -> bool {
+        self.by.is_none_or(|by| clock.covers(by)) || self.readers.iter().any(|&read| clock.covers(read))
+    }
+}
+
+/// How many values are kept with their writes. A read takes none that is older: a search that comes to one that could
+/// is not exhaustive ([`History::may_take_dropped`]).
 pub const KEPT: usize = 64;
 
 /// All values of one place, oldest first.
 #[derive(Debug)]
 pub struct History {
     written: Vec<Written>,
+    /// The values of older writes, with the tasks that have read each write of a value; `None` for one that was there
+    /// at the start only.
+    dropped: BTreeMap<u64, Option<Vec<TaskId>>>,
     /// The weak write that made the value that it holds from the start, if there was one.
     pub(crate) stored: Option<(Epoch, Site)>,
 }
@@ -103,7 +115,7 @@ impl History {
     pub fn new(value: u64) -> Self {
         let (site, full) = ("the start".into(), Rc::default());
         let first = Written { value, by: None, site, heads: Vec::new(), full, readers: Vec::new(), added: None };
-        Self { written: vec![first], stored: None }
+        Self { written: vec![first], dropped: BTreeMap::new(), stored: None }
     }
 
     /// Who has written the value that it holds from the start, and all that this task had done.
@@ -132,19 +144,37 @@ impl History {
     /// The values that a task may read, newest first: none older than one whose write comes before the task, or whose
     /// read does.
     pub fn visible(&self, clock: &Clock) -> impl Iterator<Item = usize> {
-        let hides = |written: &Written| {
-            written.by.is_none_or(|by| clock.covers(by)) || written.readers.iter().any(|&read| clock.covers(read))
-        };
-        let oldest = self.written.iter().rposition(hides).unwrap_or(0);
+        let oldest = self.written.iter().rposition(|written| written.hides_older(clock)).unwrap_or(0);
         (oldest..self.written.len()).rev()
+    }
+
+    /// Whether a task may read a value for which this holds, and which is not kept any more.
+    pub(crate) fn may_take_dropped(&self, clock: &Clock, is_one: impl Fn(u64) -> bool) -> bool {
+        !self.dropped.is_empty()
+            && !self.written.iter().any(|written| written.hides_older(clock))
+            && self.dropped.keys().any(|&value| is_one(value))
+    }
+
+    /// Whether there was a value for which this holds, which somebody has written and a task has not read.
+    pub(crate) fn had_unread(&self, task: TaskId, is_one: impl Fn(u64) -> bool) -> bool {
+        let is_read = |written: &Written| written.readers.iter().any(|read| read.task == task);
+        let is_unread = |written: &Written| written.by.is_some() && is_one(written.value) && !is_read(written);
+        let was_unread = |(&value, readers): (&u64, &Option<Vec<TaskId>>)| {
+            is_one(value) && readers.as_ref().is_some_and(|readers| !readers.contains(&task))
+        };
+        self.written.iter().any(is_unread) || self.dropped.iter().any(was_unread)
     }
 
     /// Whether who knows `clock` has read what a strong write wrote, or what came after it: its own accesses of the
     /// place come after the write, be it released or not.
     #[must_use]
     pub fn has_read(&self, write: &Access, clock: &Clock) -> bool {
-        let is_it = |written: &Written| write.strong.is_some() && written.by == Some(write.epoch);
-        let Some(at) = self.written.iter().position(is_it) else { return false };
+        if write.strong.is_none() {
+            return false;
+        }
+        let at = self.written.iter().position(|written| written.by == Some(write.epoch));
+        // A write that is not kept any more is older than all that are.
+        let Some(at) = at.or_else(|| (!self.dropped.is_empty()).then_some(0)) else { return false };
         self.written[at..].iter().any(|written| written.readers.iter().any(|&read| clock.covers(read)))
     }
 
@@ -159,7 +189,13 @@ impl History {
     /// Notes a new value.
     pub fn write(&mut self, written: Written) {
         if self.written.len() == KEPT {
-            self.written.remove(0);
+            let Written { value, by, readers, .. } = self.written.remove(0);
+            let all = self.dropped.entry(value).or_default();
+            match all {
+                _ if by.is_none() => {}
+                Some(all) => all.retain(|task| readers.iter().any(|read| read.task == *task)),
+                None => *all = Some(readers.iter().map(|read| read.task).collect()),
+            }
         }
         self.written.push(written);
     }

@@ -10,7 +10,8 @@
 //!
 //! - A read takes no value that is written after it, except a load that a program itself makes late ([`op::Op::Late`]).
 //! - A weak access reads and writes the newest value; where it could do otherwise it races, which is reported.
-//! - Of each flag the newest 64 values are kept ([`history::KEPT`]).
+//! - A read takes one of the newest 64 values of a flag ([`history::KEPT`]). A search for all executions that comes to
+//!   a read that could take an older one says so, and is not exhausted ([`check::Report::has_forgotten`]).
 //! - A loop that has read the same 10,000 times, while its task does nothing else, is taken for one that ends only when
 //!   what it reads changes ([`run::Limits::polls`]).
 //! - An atomic update that changes nothing is a load, as it may be on AMD GPUs.

@@ -80,6 +80,8 @@ pub struct Machine {
     pub(crate) raced: Vec<Raced>,
     pub(crate) misses: Vec<Miss>,
     pub(crate) waited: Vec<Waited>,
+    /// Whether a read could have taken a value that its place does not keep any more.
+    pub(crate) has_forgotten: bool,
     /// Who has seen what whom wrote, if it is to be drawn.
     pub(crate) edges: Option<Vec<Edge>>,
     findings: BTreeSet<Finding>,
@@ -115,6 +117,7 @@ impl Machine {
             raced: Vec::new(),
             misses: Vec::new(),
             waited: Vec::new(),
+            has_forgotten: false,
             edges: None,
             findings: BTreeSet::new(),
             faults: HashSet::new(),
@@ -203,10 +206,7 @@ impl Machine {
             }
             Op::Load(strong) | Op::Look(strong) => Answer::Word(self.load(task, *strong, way, site)?),
             Op::Issue => Answer::Word(self.now(task).step.into()),
-            Op::Late(strong, issued) => {
-                let index = *self.late(task, *strong, *issued).get(way)?;
-                Answer::Word(self.strong_read(task, *strong, index, site))
-            }
+            Op::Late(strong, issued) => Answer::Word(self.load_late(task, *strong, *issued, way, site)?),
             Op::Store(strong, value) => {
                 self.strong_write(task, *strong, *value, site, None);
                 Answer::None

@@ -12,6 +12,7 @@ pub use page::{Page, PagePlace, Section, pictures};
 pub use text::text;
 
 use crate::check::{Found, Report};
+use crate::history::KEPT;
 use std::collections::HashMap;
 
 /// Whose report it is.
@@ -69,6 +70,11 @@ fn summary(report: &Report, steps: &str) -> String {
     }
     if report.given_up > 0 {
         said.push(format!("{} given up after {steps}, and nothing is known of what comes later", report.given_up));
+    }
+    if report.has_forgotten {
+        said.push(format!(
+            "a flag had more than {KEPT} values that a read could take, and none older than the newest {KEPT} was tried"
+        ));
     }
     if report.has_crashed {
         said.push("none tried after the crash".into());

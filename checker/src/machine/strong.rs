@@ -30,6 +30,12 @@ impl Machine {
         }
     }
 
+    /// Notes whether a task could read a value for which this holds, and which its place does not keep any more.
+    fn look_for_dropped(&mut self, task: TaskId, at: Range, is_one: impl Fn(u64) -> bool) {
+        let may_take = |history: &History| history.may_take_dropped(self.clock(task), is_one);
+        self.has_forgotten = self.has_forgotten || self.cells.get(&at).is_some_and(may_take);
+    }
+
     /// The value of a place that has no history yet is the memory's.
     fn cell(&mut self, at: Range) -> &mut History {
         if !self.cells.contains_key(&at) {
@@ -123,10 +129,24 @@ impl Machine {
 
     pub(super) fn load(&mut self, task: TaskId, strong: Strong, way: usize, site: &Site) -> Option<u64> {
         let index = self.readable(task, strong.at).nth(way)?;
+        self.look_for_dropped(task, strong.at, |_| true);
         Some(self.strong_read(task, strong, index, site))
     }
 
-    pub(super) fn strong_read(&mut self, task: TaskId, strong: Strong, index: usize, site: &Site) -> u64 {
+    pub(super) fn load_late(
+        &mut self,
+        task: TaskId,
+        strong: Strong,
+        issued: u32,
+        way: usize,
+        site: &Site,
+    ) -> Option<u64> {
+        let index = *self.late(task, strong, issued).get(way)?;
+        self.look_for_dropped(task, strong.at, |_| true);
+        Some(self.strong_read(task, strong, index, site))
+    }
+
+    fn strong_read(&mut self, task: TaskId, strong: Strong, index: usize, site: &Site) -> u64 {
         self.touch(task, strong, false, site);
         self.watched.insert(strong.at);
         let now = self.now(task);
@@ -150,6 +170,8 @@ impl Machine {
         site: &Site,
     ) -> Option<u64> {
         self.cell(strong.at);
+        let bytes = strong.at.bytes;
+        self.look_for_dropped(task, strong.at, |old| update.apply(old, bytes).is_none_or(|new| new == old));
         match *self.atomic_ways(task, strong, update).get(way)? {
             Way::Read(index) => {
                 let order = read_order(strong.order);
@@ -195,6 +217,8 @@ impl Machine {
 
     pub(super) fn wait(&mut self, task: TaskId, strong: Strong, until: Until, way: usize, site: &Site) -> u64 {
         self.watched.insert(strong.at);
+        let comes = |value| holds(until.compare, value, until.value, strong.at.bytes);
+        self.look_for_dropped(task, strong.at, |value| until.timeout || comes(value));
         let Some(index) = self.wait_ways(task, strong, until).get(way).copied().flatten() else {
             self.touch(task, strong, false, site);
             return 0;

@@ -26,6 +26,7 @@ pub fn json(out: &mut impl Write, report: &Report) -> io::Result<()> {
         crashed: report.has_crashed,
         left_early: report.left_early,
         limit: report.limit,
+        forgotten: report.has_forgotten,
         not_shortest: report.not_shortest,
         left_out: report.left_out,
         repairs: &report.repairs,
@@ -50,6 +51,8 @@ struct JsonReport<'r> {
     left_early: usize,
     /// Where the search for all executions has ended before it had them.
     limit: Option<usize>,
+    /// Whether it has left out reads of values that were not kept.
+    forgotten: bool,
     /// Schedules that may have more switches than they need.
     not_shortest: usize,
     left_out: usize,

@@ -223,6 +223,8 @@ def _nothing(tried):
     limits = [report.limit for report in tried if report.limit is not None]
     if limits:
         return f"{said}The search has ended at its limit, executions={max(limits)}: raise it"
+    if any(report.forgotten for report in tried):
+        return f"{said}A flag had more values than are kept, so that not all were tried: try fewer rounds"
     if any(report.exhausted for report in tried):
         return f"{said}There are no other schedules that differ: try other arguments, or more ranks"
     return f"{said}Try more schedules (schedules=…, or exhaustive=True)"

@@ -103,7 +103,7 @@ class Allowed:
 
 
 # Of a report, the fields between its lists and its own: what the checker says of the executions.
-COUNTS = "executions", "given_up", "left_early", "limit", "not_shortest", "left_out", "exhausted"
+COUNTS = "executions", "given_up", "left_early", "limit", "forgotten", "not_shortest", "left_out", "exhausted"
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,8 @@ class Report:
     """The findings of a number of `executions`, of which `given_up` were ended after too many steps.
 
     `limit` is the number of executions at which an exhaustive search has ended before it was done, and `left_early` how
-    many of them were ended because they are equal to others.
+    many of them were ended because they are equal to others. `forgotten` says that it has left out reads of values of a
+    flag that are older than the newest 64.
     `not_shortest` is how many schedules may be longer than needed, because to shorten them would take too long.
     `left_out` is how many steps of a replayed schedule could not be followed: it is one of another program.
     `exhausted` says that every distinct schedule was tried; `unused` names the lines of the allowances that match no
@@ -125,6 +126,7 @@ class Report:
     given_up: int
     left_early: int
     limit: int | None
+    forgotten: bool
     not_shortest: int
     left_out: int
     exhausted: bool
@@ -207,6 +209,9 @@ class Report:
                 said[-1] += f", {self.left_early} more left early, because they are equal to others"
             said.append(f"the limit of {_counted(self.limit, 'execution')} is reached")
         said += [f"{len(self.allowed)} allowed"] * bool(self.allowed)
+        if self.forgotten:
+            values = "a flag had more than 64 values that a read could take"
+            said.append(f"{values}, and none older than the newest 64 was tried")
         if self.given_up:
             at = ", ".join(self._given_up_at[:MOST_PLACES]).replace(f"{os.getcwd()}/", "")
             said.append(f"{self.given_up} given up after too many steps" + (f", in the end at {at}" if at else ""))
