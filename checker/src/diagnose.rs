@@ -104,7 +104,7 @@ impl Machine {
             let help = "both write what is there already: one of the two is enough";
             return Finding { kind: Kind::SameValue, at, help: help.into() };
         }
-        if let Some(miss) = self.missed(earlier.epoch, &raced.known)
+        if let Some(miss) = self.missed_between(raced)
             && let Some(finding) = self.of_miss(raced, miss, at.clone())
         {
             return finding;

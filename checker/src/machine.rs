@@ -34,6 +34,8 @@ struct State {
     fences: Vec<Rc<Head>>,
     /// What its relaxed reads have seen of releases: a later acquire fence takes it.
     unacquired: Vec<Unacquired>,
+    /// The misses of its relaxed reads that no wide fence has followed, each the last of what a task wrote to a flag.
+    unfenced: BTreeMap<(Range, TaskId), usize>,
     has_started: bool,
     has_ended: bool,
     barrier: Option<Arrival>,

@@ -73,6 +73,14 @@ struct Weak<'m> {
 }
 
 impl Miss {
+    /// The same, where a fence follows the read.
+    pub fn with_fence(&self, fence: Part) -> Self {
+        let takes = self.takes.iter().take(1).cloned().chain([fence]).collect();
+        let Self { writer, full, flag, heads, .. } = self;
+        let (writer, full, flag, heads) = (writer.clone(), full.clone(), *flag, heads.clone());
+        Self { takes, acquires: true, writer, full, flag, heads }
+    }
+
     /// The last step of what was to acquire.
     fn end(&self) -> Option<Epoch> {
         self.takes.last().map(|part| part.step)
@@ -80,13 +88,38 @@ impl Miss {
 }
 
 impl Machine {
-    /// The last read on the later task's way that saw a write after the earlier access: one that acquires, if there is
-    /// one, since what only looks at a flag that was waited for need not order anything.
-    pub(crate) fn missed(&self, earlier: Epoch, known: &Clock) -> Option<&Miss> {
+    /// The reads on a task's way that saw a write after a step, the last one first.
+    fn on_the_way<'m, 'k>(&'m self, step: Epoch, known: &'k Clock) -> impl Iterator<Item = &'m Miss> + use<'m, 'k> {
         let is_known = |miss: &Miss| miss.end().is_some_and(|end| known.covers(end));
-        let is_on_its_way = |miss: &&Miss| miss.full.covers(earlier) && is_known(miss);
-        let on_its_way = || self.misses.iter().rev().filter(is_on_its_way);
-        on_its_way().find(|miss| miss.acquires).or_else(|| on_its_way().next())
+        self.misses.iter().rev().filter(move |miss| miss.full.covers(step) && is_known(miss))
+    }
+
+    /// The last of them: one that acquires, if there is one, since what only looks at a flag that was waited for need
+    /// not order anything.
+    fn missed(&self, step: Epoch, known: &Clock) -> Option<&Miss> {
+        let on_the_way = || self.on_the_way(step, known);
+        on_the_way().find(|miss| miss.acquires).or_else(|| on_the_way().next())
+    }
+
+    /// The same of two accesses, which neither announce nor see themselves; what other accesses of the same place tell
+    /// comes last.
+    pub(crate) fn missed_between(&self, raced: &Raced) -> Option<&Miss> {
+        let Raced { earlier, later, known, .. } = raced;
+        let is_itself = |miss: &Miss| {
+            let is_told = self.teller(earlier.epoch, miss).0 == earlier.epoch && !self.is_of_packet(miss);
+            is_told || miss.takes.first().is_some_and(|read| read.step == later.epoch)
+        };
+        let is_apart = |miss: &Miss| ![earlier, later].iter().any(|access| access.range.overlaps(miss.flag));
+        let orders = [(true, true), (true, false), (false, true), (false, false)];
+        orders.into_iter().find_map(|order| {
+            let is_one = |miss: &&Miss| (is_apart(miss), miss.acquires) == order && !is_itself(miss);
+            self.on_the_way(earlier.epoch, known).find(is_one)
+        })
+    }
+
+    /// Whether what was read is a packet, or floats.
+    fn is_of_packet(&self, miss: &Miss) -> bool {
+        self.put_at(miss.flag).is_some_and(|(by, ..)| by == miss.writer.0)
     }
 
     /// What is wrong where two accesses race because of a miss: all ops between that are too weak, at once.
@@ -102,10 +135,9 @@ impl Machine {
             self.at_step(part.step, &part.site, format!("{what}, at scope {}", part.scope.keyword()))
         }));
         let scope = self.scope_of(miss, raced.earlier.epoch.task, raced.later.epoch.task);
-        let is_packet = self.put_at(miss.flag).is_some_and(|(by, ..)| by == miss.writer.0);
         let of_packet = "a packet, and floats, are no signal and release nothing (rule P1): receive them by \
                          wait_packet or wait_floats, or signal after the first access";
-        let help = if is_packet { of_packet.into() } else { weak.help(scope.keyword(), miss) };
+        let help = if self.is_of_packet(miss) { of_packet.into() } else { weak.help(scope.keyword(), miss) };
         Some(Finding { kind: weak.kind(), at, help })
     }
 

@@ -13,6 +13,12 @@ impl Machine {
         let step = self.now(task);
         let fence = || Part { step, site: site.clone(), scope, is_fence: true };
         if order.acquires() {
+            for &read in self.states[task].unfenced.values() {
+                self.misses.push(self.misses[read].with_fence(fence()));
+            }
+            if scope == Scope::Sys {
+                self.states[task].unfenced.clear();
+            }
             for seen in std::mem::take(&mut self.states[task].unacquired) {
                 // It takes it at the narrower of its own scope and the read's.
                 let (reaches_me, reaches_them) = reaches(&seen.head, &self.tasks, task, scope.min(seen.read.scope));

@@ -337,6 +337,9 @@ impl Machine {
         if !orders {
             let (takes, acquires, flag) = (vec![part()], strong.order.acquires(), strong.at);
             let (full, writer, heads) = (written.full.clone(), (by, written.site.clone()), written.heads.clone());
+            if !acquires {
+                self.states[task].unfenced.insert((flag, by.task), self.misses.len());
+            }
             self.misses.push(Miss { takes, acquires, writer, full, flag, heads });
         }
     }
