@@ -112,8 +112,8 @@ fn an_access_does_not_announce_or_see_itself() {
 
 #[test]
 fn a_signal_on_another_place_is_preferred_to_an_atomic_on_the_data() {
-    let sends = vec![("write", write(MORE)), ("signal", signal(Order::Relaxed)), ("add", add(MORE))];
-    let takes = vec![("wait", wait(Order::Acquire)), ("look", Op::Load(relaxed(MORE))), ("read", read(MORE))];
+    let sends = vec![("write", write(MORE)), ("signal", signal(Order::Release)), ("add", add(MORE))];
+    let takes = vec![("wait", wait(Order::Relaxed)), ("look", Op::Load(relaxed(MORE))), ("read", read(MORE))];
     let findings = found(&sends, &takes);
     let of_read =
         findings.iter().find(|finding| finding.at[1].site.as_ref() == "read" && &*finding.at[0].site == "write");
