@@ -129,7 +129,7 @@ fn is_too_large(task: &Context, range: Range) -> bool {
 }
 
 fn unmapped(task: &Context, at: *const u8, bytes: u64, loc: *const c_char) -> ! {
-    task.fail(format!("accesses {bytes} bytes at {at:p}, where there is no memory: does that rank exist?"), loc)
+    task.fault(format!("accesses {bytes} bytes at {at:p}, where there is no memory: does that rank exist?"), loc)
 }
 
 unsafe extern "C" fn symm_chk_read(into: *mut u8, from: *const u8, bytes: u64, loc: *const c_char) {

@@ -72,11 +72,11 @@ unsafe extern "C" fn symm_rt_free(_: *const i64, ptr: *mut u8, loc: *const c_cha
     let task = current();
     let offset = match task.state.place(ptr, 0) {
         Place::Held(range) if range.heap == task.rank => range.start,
-        _ => task.fail(format!("frees {}, which is not in this rank's heap", task.state.name(ptr)), loc),
+        _ => task.fault(format!("frees {}, which is not in this rank's heap", task.state.name(ptr)), loc),
     };
     collective(task, &Collective::Free(offset), loc);
     let Some(range) = task.state.free(task.rank, offset) else {
-        task.fail("frees what is not allocated, or not any more".into(), loc)
+        task.fault("frees what is not allocated, or not any more".into(), loc)
     };
     task.ask(task.state.meeting_of_hosts(), loc);
     task.ask(Op::Free(range), loc);
@@ -113,7 +113,9 @@ unsafe extern "C" fn symm_rt_launch(
     let (blocks, threads) = (grid.iter().product::<i64>(), block.iter().product::<i64>());
     if blocks.saturating_mul(threads) > MOST_TASKS {
         let all = blocks.saturating_mul(threads);
-        task.fail(format!("launches {all} threads, and at most {MOST_TASKS} are followed; give fewer --threads"), loc);
+        let fewer = if threads > 1 { ", or give fewer --threads" } else { "" };
+        let most = format!("{all} threads, and a launch has at most {MOST_TASKS} here");
+        task.give_up(&format!("{most}: launch fewer blocks{fewer}"), loc);
     }
     let Some(kernel) = kernel.filter(|_| blocks * threads > 0) else { return };
     let all = threads_of(task, kernel, args, (grid, block), loc);

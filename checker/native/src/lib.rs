@@ -27,7 +27,7 @@ use fiber::Fiber;
 pub use space::HEAP;
 use space::Space;
 use stacks::Stacks;
-use state::{Launching, Sites, State};
+use state::{Launching, Limit, Sites, State};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -60,6 +60,7 @@ pub struct Front {
     tables: Vec<Vec<i64>>,
     sites: Sites,
     stacks: RefCell<Stacks>,
+    limit: Rc<Limit>,
 }
 
 /// The tasks of an execution: the hosts, and what they have launched.
@@ -95,8 +96,14 @@ impl Front {
         let bases: Vec<i64> = (0..ranks).map(|rank| space.heap(rank).cast_signed()).collect();
         let table = |rank: u32| [vec![rank.into(), ranks.into()], bases.clone()].concat();
         let tables = (0..ranks).map(table).collect();
-        let (sites, stacks) = Default::default();
-        Ok(Self { host, ranks, heap_size, threads, space, tables, sites, stacks })
+        let (sites, stacks, limit) = Default::default();
+        Ok(Self { host, ranks, heap_size, threads, space, tables, sites, stacks, limit })
+    }
+
+    /// The limit that has ended the check, if one has: the place in the program, and what to do.
+    #[must_use]
+    pub fn reached_limit(&self) -> Option<&str> {
+        self.limit.reached()
     }
 
     /// Whether some execution has come to this place of the program.
@@ -123,9 +130,14 @@ impl Program for Front {
         BARRIERS..HEAP
     }
 
+    fn has_broken_off(&self) -> bool {
+        self.reached_limit().is_some()
+    }
+
     fn start(&self) -> Box<dyn Execution + '_> {
         let tasks = Tasks { hosts: self.ranks as TaskId, threads: Vec::new(), launches: HashMap::new() };
-        let launching = Launching { tasks: RefCell::new(tasks), most_threads: self.threads };
+        let limit = Rc::clone(&self.limit);
+        let launching = Launching { tasks: RefCell::new(tasks), most_threads: self.threads, limit };
         let (space, sites) = (Rc::clone(&self.space), Rc::clone(&self.sites));
         let state = Rc::new(State::new(space, sites, launching, self.ranks, self.heap_size));
         Box::new(Running { front: self, state, fibers: Vec::new() })
@@ -151,7 +163,8 @@ impl Running<'_> {
         };
         let context = Rc::new(Context::new(Rc::clone(&self.state), rank, task, work));
         let fiber = Fiber::new(Rc::clone(&context), &mut self.front.stacks.borrow_mut());
-        let said = |error| format!("no stack for another thread: {error}; give fewer --threads, or fewer --blocks");
+        let said =
+            |error| format!("no stack for another thread: {error}; give fewer --threads, or launch fewer blocks");
         fiber.map_err(|error| (context.started_at(), said(error)))
     }
 }
@@ -164,7 +177,10 @@ impl Running<'_> {
         if self.fibers[task].is_none() {
             match self.begin(task) {
                 Ok(fiber) => self.fibers[task] = Some(fiber),
-                Err((site, reason)) => return Next::Fail(site, reason),
+                Err((site, reason)) => {
+                    self.front.limit.reach(&site, &reason);
+                    return Next::End;
+                }
             }
         }
         let Some(fiber) = &mut self.fibers[task] else { return Next::End };

@@ -3,7 +3,7 @@
 use crate::Tasks;
 use crate::space::{HEAP, Place, Space};
 use crate::task::Thread;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, c_char};
 use std::fmt;
@@ -59,6 +59,24 @@ pub struct Launching {
     pub tasks: RefCell<Tasks>,
     /// The most threads of a block.
     pub most_threads: Option<u32>,
+    /// The limit of the checker that one of them has come to.
+    pub limit: Rc<Limit>,
+}
+
+/// A limit of the checker that ends the check, with the place that has come to it first.
+#[derive(Debug, Default)]
+pub struct Limit(OnceCell<String>);
+
+impl Limit {
+    /// A place of the program comes to it, for this reason.
+    pub fn reach(&self, site: &Site, reason: &str) {
+        self.0.get_or_init(|| format!("{site}: {reason}"));
+    }
+
+    /// Where it was reached, and why.
+    pub fn reached(&self) -> Option<&str> {
+        self.0.get().map(String::as_str)
+    }
 }
 
 /// The state of one execution.

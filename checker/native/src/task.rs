@@ -230,6 +230,13 @@ impl Context {
         unreachable!("a task that has failed is not resumed")
     }
 
+    /// It comes to a limit of the checker, which says so: the check ends.
+    pub fn give_up(&self, reason: &str, loc: *const c_char) -> ! {
+        self.state.launching.limit.reach(&self.state.site(loc), reason);
+        self.hand_over(Next::End);
+        unreachable!("a task that has ended is not resumed")
+    }
+
     /// Whether an address is near the end of its stack.
     pub fn stack_ends_about(&self, address: usize, beyond: usize) -> bool {
         let end = self.lowest.get() - SPARE;

@@ -259,7 +259,10 @@ fn what_a_host_does_wrong_is_said() {
         rt::free(ctx, memory, c"free");
         rt::free(ctx, memory, c"again");
     });
-    assert!(twice.contains("again: rank 0 host: frees what is not allocated, or not any more"), "{twice}");
+    let wanted = "again: rank 0 host: frees what is not allocated, or not any more";
+    assert!(twice.contains("error: fault") && twice.contains(wanted), "{twice}");
+    let elsewhere = reason(|ctx| rt::free(ctx, (1u64 << 60) as *mut u8, c"free"));
+    assert!(elsewhere.contains("error: fault") && elsewhere.contains("is not in this rank's heap"), "{elsewhere}");
     let after = reason(|ctx| {
         let memory = rt::alloc(ctx, 4, c"alloc");
         rt::free(ctx, memory, c"free");
@@ -270,12 +273,28 @@ fn what_a_host_does_wrong_is_said() {
     let wild = reason(|_| {
         chk::read((1u64 << 60) as *mut u8, c"wild");
     });
-    assert!(
-        wild.contains("wild: rank 0 host: accesses 4 bytes at 0x1000000000000000, where there is no memory"),
-        "{wild}"
-    );
+    let wanted = "wild: rank 0 host: accesses 4 bytes at 0x1000000000000000, where there is no memory";
+    assert!(wild.contains("error: fault") && wild.contains(wanted), "{wild}");
     let many = reason(|_| rt::launch(part, [1, 1, 1], [2048, 1, 1], &()));
     assert!(many.contains("a block has at most 1024"), "{many}");
+}
+
+#[test]
+fn a_launch_that_is_too_large_for_the_checker_ends_the_check() {
+    for schedules in [Schedules::Random { seed: 0, executions: 5, changes: 1 }, Schedules::All { executions: 5 }] {
+        let program = host(|ctx| {
+            let flag = rt::alloc(ctx, 4, c"alloc");
+            if rank(ctx) == 0 {
+                rt::launch(waits, [1 << 15, 2, 1], [1, 1, 1], &Message::to(ctx, flag));
+            }
+            rt::alloc(ctx, 4, c"meets");
+        });
+        let front = Front::new(program, 2, 64 << 20, None).unwrap();
+        let report = check(&front, &schedules, Limits::default());
+        assert!(report.found.is_empty() && report.executions == 1 && !report.is_exhausted, "{report}");
+        let limit = "launch: 65536 threads, and a launch has at most 32768 here: launch fewer blocks";
+        assert_eq!(front.reached_limit(), Some(limit));
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 // Memory on a stack is looked at before it is taken, and threads that there are no stacks for are told of at their
 // launch. Neither ends the process.
 
+// DEFINE: %{limit} = bash -c "symm-check
 // RUN: symm-check %s --ranks 1 --entry fits | FileCheck %s --check-prefix=FITS
 // RUN: not symm-check %s --ranks 2 --entry large | FileCheck %s --check-prefix=LARGE
 // RUN: not symm-check %s --ranks 2 --entry large --schedules 2 | FileCheck %s --check-prefix=LARGE
@@ -9,7 +10,7 @@
 // RUN: not symm-check %s --ranks 1 --entry hosts | FileCheck %s --check-prefix=HOSTS
 
 // The limit is that of one heap's addresses, 192 GiB, and 1.7 GiB for more than 1000 threads.
-// RUN: not bash -c "ulimit -v 203000000; exec symm-check %s --ranks 1 --entry many" | FileCheck %s --check-prefix=MANY
+// RUN: not bash -c "ulimit -v 203000000; exec symm-check %s --ranks 1 --entry many" 2>&1 | FileCheck %s --check-prefix=MANY
 
 // FITS: nothing found; 1 execution tried
 
@@ -32,10 +33,24 @@
 // HOSTS: error: fault
 // HOSTS-NEXT: rank 0 host: takes 400000000 bytes from its stack, where 8{{[0-9]+}} KiB are left
 
-// MANY: stacks.mlir:[[#]]:[[#]]: error: failed-check
-// MANY-NEXT: no stack for another thread: Cannot allocate memory {{.*}}; give fewer --threads, or fewer --blocks
-// MANY-NEXT: gpu.launch_func @kernels::@waits
-// MANY: 1 execution tried
+// MANY-NOT: error:
+// MANY: nothing found; 1 execution tried; nothing is known of other schedules
+// MANY: symm-check: {{.*}}stacks.mlir:[[#]]:[[#]]: no stack for another thread: Cannot allocate memory
+// MANY-SAME: give fewer --threads, or launch fewer blocks
+
+// A limit of the checker, in schedules of all kinds, is no error of the program. What was found before it is.
+// RUN: %{limit} %s --ranks 1 --entry blocks; test $? = 2" 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: %{limit} %s --ranks 1 --entry blocks --exhaustive; test $? = 2" 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: %{limit} %s --ranks 1 --entry threads --schedules 3; test $? = 2" 2>&1 | FileCheck %s --check-prefix=THREADS
+// RUN: %{limit} %s --ranks 2 --entry after --threads 2; test $? = 1" 2>&1 | FileCheck %s --check-prefix=AFTER
+// BLOCKS: symm-check: nothing found; 1 execution tried; nothing is known of other schedules
+// BLOCKS: symm-check: {{.*}}stacks.mlir:[[#]]:[[#]]: 40000 threads, and a launch has at most 32768 here: launch fewer
+// BLOCKS-SAME: blocks{{$}}
+// THREADS: symm-check: {{.*}}stacks.mlir:[[#]]:[[#]]: 64000 threads, and a launch has at most 32768 here: launch fewer
+// THREADS-SAME: blocks, or give fewer --threads
+// AFTER: error: race
+// AFTER: symm-check: 1 error; 1 execution tried; nothing is known of other schedules
+// AFTER: 80000 threads, and a launch has at most 32768 here
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -99,6 +114,54 @@ module attributes {gpu.container_module} {
       gpu.barrier
       gpu.return
     }
+  }
+
+  gpu.module @more {
+    gpu.func @races(%ctx: !symm.ctx, %box: memref<1xi32>) kernel {
+      %c0 = arith.constant 0 : index
+      %id = gpu.thread_id x
+      %v = arith.index_cast %id : index to i32
+      memref.store %v, %box[%c0] : memref<1xi32>
+      gpu.return
+    }
+  }
+
+  func.func @blocks(%ctx: !symm.ctx) {
+    %c1 = arith.constant 1 : index
+    %blocks = arith.constant 40000 : index
+    %box = symm.alloc %ctx : memref<1xi32>
+    gpu.launch_func @more::@races blocks in (%blocks, %c1, %c1) threads in (%c1, %c1, %c1)
+      args(%ctx : !symm.ctx, %box : memref<1xi32>)
+    return
+  }
+
+  func.func @threads(%ctx: !symm.ctx) {
+    %c1 = arith.constant 1 : index
+    %blocks = arith.constant 1000 : index
+    %threads = arith.constant 64 : index
+    %box = symm.alloc %ctx : memref<1xi32>
+    gpu.launch_func @more::@races blocks in (%blocks, %c1, %c1) threads in (%threads, %c1, %c1)
+      args(%ctx : !symm.ctx, %box : memref<1xi32>)
+    return
+  }
+
+  // The other rank waits for this one at the end.
+  func.func @after(%ctx: !symm.ctx) {
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %zero = arith.constant 0 : i32
+    %blocks = arith.constant 40000 : index
+    %box = symm.alloc %ctx : memref<1xi32>
+    gpu.launch_func @more::@races blocks in (%c1, %c1, %c1) threads in (%c2, %c1, %c1)
+      args(%ctx : !symm.ctx, %box : memref<1xi32>)
+    %me = symm.rank %ctx
+    %first = arith.cmpi eq, %me, %zero : i32
+    scf.if %first {
+      gpu.launch_func @more::@races blocks in (%blocks, %c1, %c1) threads in (%c2, %c1, %c1)
+        args(%ctx : !symm.ctx, %box : memref<1xi32>)
+    }
+    symm.barrier_all %ctx
+    return
   }
 
   func.func @fits(%ctx: !symm.ctx) {

@@ -87,6 +87,10 @@ fn run(options: &Options, tool: &[String]) -> anyhow::Result<ExitCode> {
     }
     out.flush()?;
     written?;
+    if let Some(limit) = front.reached_limit() {
+        let _ = writeln!(std::io::stderr(), "symm-check: {limit}");
+        return Ok(ExitCode::from(if report.is_clean() { FAILED } else { FOUND }));
+    }
     Ok(match (report.is_clean(), report.given_up) {
         (true, 0) => ExitCode::SUCCESS,
         (true, _) => ExitCode::from(FAILED),
