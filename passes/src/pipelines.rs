@@ -142,12 +142,16 @@ fn cpu_text(options: &Values) -> String {
 }
 
 fn check_text(options: &Values) -> String {
-    let before = if options.flag("as-written") {
+    let as_written = options.flag("as-written");
+    let before = if as_written {
         "gpu-kernel-outlining,inline{default-pipeline=},canonicalize,cse".to_owned()
     } else {
         canonical_with(options, true, "")
     };
-    format!("symm-keep-loops,{before},symm-lower-to-cpu{{check=true}},{},symm-instrument-accesses", host_code(true))
+    format!(
+        "symm-keep-loops{{barriers={as_written}}},{before},symm-lower-to-cpu{{check=true}},{},symm-instrument-accesses",
+        host_code(true)
+    )
 }
 
 /// From what is lowered to the CPU driver to the LLVM dialect. `convert-vector-to-llvm` makes one of blocks that differ

@@ -2,6 +2,9 @@
 
 // RUN: not symm-check %s --as-written | FileCheck %s
 // RUN: symm-check %s --as-written --entry launches | FileCheck %s --check-prefix=LAUNCHES
+// Barriers that follow each other are one after the compiler, on a GPU too, and as they are written two.
+// RUN: not symm-check %s --as-written --entry barriers | FileCheck %s --check-prefix=BARRIERS
+// RUN: symm-check %s --entry barriers | FileCheck %s --check-prefix=MERGED
 
 !word = memref<1xi32>
 
@@ -51,6 +54,28 @@ func.func @launches(%ctx: !symm.ctx) {
       memref.store %me, %other[%c0] : !word
       gpu.terminator
     }
+  }
+  return
+}
+
+// BARRIERS: error: barrier-divergence
+// BARRIERS: arms.mlir:[[#@LINE+12]]:7: note: rank [[R:[01]]] block 0 thread 0: is at a barrier to which these do not
+// BARRIERS-SAME: come: rank [[R]] block 0 thread 1
+// MERGED: nothing found
+func.func @barriers(%ctx: !symm.ctx) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%x, %y, %z) in (%tx = %c2, %ty = %c1, %tz = %c1) {
+    %first = arith.cmpi eq, %x, %c0 : index
+    scf.if %first {
+      gpu.barrier
+      gpu.barrier
+    } else {
+      gpu.barrier
+    }
+    gpu.terminator
   }
   return
 }

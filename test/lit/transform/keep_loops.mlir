@@ -2,6 +2,8 @@
 // Without the pass the loops are gone; with it they are in LLVM's IR after its own passes, too.
 // RUN: symm-opt %s --canonicalize | FileCheck %s --check-prefix=GONE
 // RUN: symm-opt %s --symm-keep-loops --canonicalize --cse | FileCheck %s
+// RUN: symm-opt %s --canonicalize | FileCheck %s --check-prefix=MERGED
+// RUN: symm-opt %s --symm-keep-loops=barriers=true --canonicalize | FileCheck %s --check-prefix=BARRIERS
 // RUN: symm-opt %s --symm-check > %t.mlir
 // RUN: FileCheck %s --check-prefix=CHECKED < %t.mlir
 // RUN: mlir-translate %t.mlir --mlir-to-llvmir | opt -O3 -S | FileCheck %s --check-prefix=FINAL
@@ -75,5 +77,18 @@ func.func @stays(%flag: memref<1xi32>) {
   } do {
     scf.yield
   }
+  return
+}
+
+// MERGED-LABEL: func.func @barriers(
+// MERGED-COUNT-1: gpu.barrier
+// MERGED-NOT: gpu.barrier
+// BARRIERS-LABEL: func.func @barriers(
+// BARRIERS: gpu.barrier
+// BARRIERS-NEXT: llvm.inline_asm has_side_effects {symm.round} "", ""
+// BARRIERS-NEXT: gpu.barrier
+func.func @barriers() {
+  gpu.barrier
+  gpu.barrier
   return
 }
