@@ -78,8 +78,8 @@ fn a_fence_after_a_relaxed_read_acquires_what_is_not_released() {
     assert!(help.starts_with("a release at scope sys has to come after the first access"), "{help}");
     // Both sides are too weak where the fence is too narrow, and where there is none; the widest of several counts.
     let (_, _, help) = only(&sends(Order::Relaxed), &takes(vec![("fence", fence(Scope::Gpu))]));
-    let wanted = "each of these is too weak: what announces the first access (no release), the fence after what sees it \
-                  (scope gpu); release and acquire at scope sys";
+    let wanted = "each of these is too weak: what announces the first access (no release), the fence after what sees \
+                  it (scope gpu); release and acquire at scope sys";
     assert_eq!(help, wanted);
     assert!(only(&sends(Order::Relaxed), &takes(vec![])).2.contains("(no release), what sees it (no acquire)"));
     let (_, _, help) = only(&sends(Order::Relaxed), &takes(fences));

@@ -67,8 +67,8 @@ fn a_search_that_could_read_a_value_that_is_not_kept_is_not_exhaustive() {
         let mut text = Vec::new();
         let front = Front { name: "c", again: &|_| String::new(), steps: "" };
         symm_checker::report::text(&mut text, &report, front).unwrap();
-        let told = "a flag had more than 64 values that a read could take, and none older than the newest 64 was tried; \
-                    nothing is known of other schedules";
+        let told = "a flag had more than 64 values that a read could take, and none older than the newest 64 was \
+                    tried; nothing is known of other schedules";
         assert_eq!(String::from_utf8(text).unwrap().contains(told), !is_exhausted, "{said}");
     }
 }
