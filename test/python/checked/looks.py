@@ -73,7 +73,7 @@ def looks_by_an_atomic_at_what_is_stored(world, box, flag):
 
 
 def test_a_store_does_not_announce_itself():
-    with symm.check.raises("race"):
+    with symm.check.raises("race", "write-after-read"):
         symm.check(looks_by_an_atomic_at_what_is_stored, ranks=2, grid=(1,), args=arguments)
 
 
