@@ -1,12 +1,14 @@
 """The predictions of bench/scale.py, and what docs/scale.md says of them."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
 from subprocess import PIPE
 
 import pytest
+from symm.comm import _hierarchy
 
 ROOT = Path(__file__).parents[2]
 
@@ -91,6 +93,14 @@ def test_predictions_are_a_floor():
     ratios = [predicted / seen for *_, predicted, seen in scale.check(page)]
     assert len(ratios) == 51
     assert 0.49 < min(ratios) <= max(ratios) < 1
+
+
+def test_a_hierarchy_pays_from_the_size_that_the_page_says():
+    page = (ROOT / "docs/comm.md").read_text(encoding="utf-8")
+    said = float(re.search(r"With 2 domains of 2, an `all_reduce` uses a hierarchy from ([\d.]+) KiB on", page)[1])
+    pays = [_hierarchy.pays("all_reduce", 4, 2, 1024 * (said + more)) for more in (-0.1, 0)]
+    assert pays == [False, True], f"docs/comm.md: {said} KiB"
+    assert "with 9 domains of 8 ranks, at any size" in page and _hierarchy.pays("all_reduce", 72, 8, 1)
 
 
 def test_charts_are_written(tmp_path):
