@@ -50,6 +50,9 @@ pub(crate) trait Engine: Debug + Send + Sync {
     /// there is too little. Collective.
     fn alloc(&self, bytes: u64) -> Option<*mut u8>;
 
+    /// What a user can do where there is too little.
+    fn mend_of_memory(&self) -> &'static str;
+
     /// The address at which a rank's memory is mapped here, if it is.
     fn mapped(&self, at: *mut u8, rank: u32) -> Option<*mut u8>;
 

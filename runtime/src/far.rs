@@ -81,15 +81,11 @@ impl EngineRanks {
     pub fn start(name: &str, heap_size: u64) -> Result<Self, Error> {
         let engine = engine::start(name, heap_stride(heap_size).saturating_add(MORE))?;
         let too_many = engine.num_ranks() > MAX_RANKS;
-        let small = || Error::InvalidConfig {
-            what: format!("a heap of {heap_size} bytes in the memory of the engine {name}"),
-            mend: "it has less: make the heap smaller, or SHMEM_SYMMETRIC_SIZE larger",
-        };
         if too_many {
             let what = format!("{} ranks", engine.num_ranks());
             return Err(Error::InvalidConfig { what, mend: "a run has 1 to 128 ranks" });
         }
-        let shared = engine.alloc(size_of::<Shared>() as u64).ok_or_else(small)?;
+        let shared = engine.alloc(size_of::<Shared>() as u64).ok_or_else(|| too_large(&*engine, heap_size))?;
         // SAFETY: this rank's own memory, before others may write to it.
         unsafe { memory::clear(shared, size_of::<Shared>()) };
         engine.meet();
@@ -143,10 +139,7 @@ impl EngineRanks {
         let link = Arc::clone(&self.link);
         link.agree(&self.terms(heap_size))?;
         let (me, ranks) = (self.rank(), self.num_ranks());
-        let heap = link.engine.alloc(heap_stride(heap_size)).ok_or_else(|| Error::InvalidConfig {
-            what: format!("a heap of {heap_size} bytes in the engine's memory"),
-            mend: "it has less: make the heap smaller, or SHMEM_SYMMETRIC_SIZE larger",
-        })?;
+        let heap = link.engine.alloc(heap_stride(heap_size)).ok_or_else(|| too_large(&*link.engine, heap_size))?;
         // SAFETY: this rank's own memory, before others may write to it.
         unsafe { memory::clear(heap, RESERVED_BYTES as usize) };
         link.engine.meet();
@@ -168,6 +161,14 @@ impl EngineRanks {
         let memory = Heaps { _range: range, bases, near, size: heap_size };
         let far = Far { link, heap: heap as usize };
         Ok((HeapMap::new(Box::new(memory), heap_size), far))
+    }
+}
+
+/// The error of a heap that the engine has no memory for.
+fn too_large(engine: &dyn Engine, heap_size: u64) -> Error {
+    Error::InvalidConfig {
+        what: format!("a heap of {heap_size} bytes in the engine's memory"),
+        mend: engine.mend_of_memory(),
     }
 }
 

@@ -33,8 +33,15 @@ const PMIX_FINALIZE: &[u8] = b"PMIx_Finalize";
 const PMIX_INITIALIZED: &[u8] = b"PMIx_Initialized";
 /// The variable with the number of ranks that Open MPI has started on this host.
 const RANKS_OF_HOST: &str = "OMPI_COMM_WORLD_LOCAL_SIZE";
-/// The variables that set a rank's symmetric memory, in bytes: OpenSHMEM's, and its older name.
-const MEMORY: [&str; 2] = ["SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE"];
+/// The variables that set a rank's symmetric memory, each with what to do if it is too little: Open MPI's, an older one
+/// of OpenSHMEM's, and OpenSHMEM's. The first that is set counts.
+const MEMORY: [(&str, &str); 3] = [
+    ("SHMEM_SYMMETRIC_HEAP_SIZE", "it has less: make the heap smaller, or SHMEM_SYMMETRIC_HEAP_SIZE larger"),
+    ("SMA_SYMMETRIC_SIZE", "it has less: make the heap smaller, or SMA_SYMMETRIC_SIZE larger"),
+    ("SHMEM_SYMMETRIC_SIZE", "it has less: make the heap smaller, or SHMEM_SYMMETRIC_SIZE larger"),
+];
+/// The signals that end a process from outside.
+const ENDING: [c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
 /// Calls from several threads, one at a time.
 const SERIALIZED: c_int = 2;
 
@@ -63,6 +70,8 @@ pub(super) struct OpenShmem {
     progress: unsafe extern "C" fn(),
     rank: u32,
     num_ranks: u32,
+    /// What to do if it has too little memory.
+    mend_of_memory: &'static str,
     /// Held during each call.
     call: Mutex<()>,
     /// Never closed: the library's threads and handlers stay.
@@ -105,13 +114,10 @@ impl OpenShmem {
         // SAFETY: a function of Open MPI without parameters, whose result is ignored.
         let progress =
             unsafe { library.get(b"opal_progress") }.map(|found| *found).map_err(|_| lacks("opal_progress"))?;
-        for variable in MEMORY.into_iter().filter(|variable| std::env::var_os(variable).is_none()) {
-            // SAFETY: symm-run starts an engine before it starts threads that read the environment.
-            unsafe { std::env::set_var(variable, bytes.to_string()) };
-        }
+        let mend_of_memory = set_memory(bytes);
         let mut provided = 0;
         // SAFETY: the first call, from one thread; the library stores a number.
-        let failed = unsafe { (functions.init_thread)(SERIALIZED, &raw mut provided) };
+        let failed = keeping_signals(|| unsafe { (functions.init_thread)(SERIALIZED, &raw mut provided) });
         if failed != 0 || provided < SERIALIZED {
             return Err(no(format!(
                 "{shown} cannot be started with calls from several threads ({failed}, {provided})"
@@ -121,8 +127,37 @@ impl OpenShmem {
         let (rank, num_ranks) = unsafe { ((functions.my_pe)(), (functions.n_pes)()) };
         let (rank, num_ranks) = (rank.cast_unsigned(), num_ranks.cast_unsigned());
         let library = std::mem::ManuallyDrop::new(library);
-        Ok(Self { functions, progress, rank, num_ranks, call: Mutex::new(()), library })
+        Ok(Self { functions, progress, rank, num_ranks, mend_of_memory, call: Mutex::new(()), library })
     }
+}
+
+/// Has the library take what the environment says of its memory, or else this many bytes: under each name, since
+/// versions read different ones, and refuse two that differ. Returns what to do if it is too little.
+fn set_memory(bytes: u64) -> &'static str {
+    let set = MEMORY.into_iter().find_map(|(name, mend)| Some((std::env::var_os(name)?, mend)));
+    let (value, mend) = set.unwrap_or_else(|| (bytes.to_string().into(), "it has less: make the heap smaller"));
+    for (name, _) in MEMORY.into_iter().filter(|(name, _)| std::env::var_os(name).is_none()) {
+        // SAFETY: symm-run starts an engine before it starts threads that read the environment.
+        unsafe { std::env::set_var(name, &value) };
+    }
+    mend
+}
+
+/// Calls a function; afterwards the signals that end a process do what they did before: the library's handlers ignore
+/// them.
+fn keeping_signals<T>(call: impl FnOnce() -> T) -> T {
+    // SAFETY: a zeroed sigaction is a valid one, to be filled.
+    let mut before: [libc::sigaction; ENDING.len()] = unsafe { std::mem::zeroed() };
+    for (signal, action) in ENDING.into_iter().zip(&mut before) {
+        // SAFETY: it stores what the signal does.
+        unsafe { libc::sigaction(signal, std::ptr::null(), action) };
+    }
+    let result = call();
+    for (signal, action) in ENDING.into_iter().zip(&before) {
+        // SAFETY: what the signal did before.
+        unsafe { libc::sigaction(signal, action, std::ptr::null_mut()) };
+    }
+    result
 }
 
 /// Refuses heaps that this host has no memory for: the library would fill shared memory and never return.
@@ -175,6 +210,10 @@ impl Engine for OpenShmem {
         // SAFETY: all ranks ask for the same, says the caller.
         let memory = unsafe { (self.functions.align)(HEAP_ALIGN as usize, bytes as usize) };
         (!memory.is_null()).then_some(memory.cast())
+    }
+
+    fn mend_of_memory(&self) -> &'static str {
+        self.mend_of_memory
     }
 
     fn mapped(&self, at: *mut u8, rank: u32) -> Option<*mut u8> {
