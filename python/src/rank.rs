@@ -66,7 +66,7 @@ pub fn join_run(
     let timeout = timeout.map_err(|error| PyValueError::new_err(format!("timeout: {error}")))?;
     outcome(py, "symm.init", place, || {
         let ranks = if Bootstrap::is_launched() {
-            let mut bootstrap = Bootstrap::from_env()?;
+            let mut bootstrap = Bootstrap::for_engine(engine.as_ref(), None)?;
             let terms = terms.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
             bootstrap.options = terms.collect();
             bootstrap.deadline = timeout.map_or(bootstrap.deadline, |timeout| timeout.min(bootstrap.deadline));

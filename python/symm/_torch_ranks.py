@@ -23,19 +23,19 @@ class Joined:
     last = 0, 1
 
 
-def as_torch_has_joined():
-    """Has symm join as the ranks that torch.distributed knows, if the program has started it."""
+def as_torch_has_joined(engine):
+    """Has symm join as the ranks that torch.distributed knows, if the program has started it; `engine` as symm.init."""
     distributed = getattr(torch(), "distributed", None)
     if distributed is None or not distributed.is_available():
         return contextlib.nullcontext()
     if not distributed.is_initialized():
         _tell_of_ranks_that_were()
         return contextlib.nullcontext()
-    return _as_ranks_of(distributed)
+    return _as_ranks_of(distributed, engine)
 
 
 @contextlib.contextmanager
-def _as_ranks_of(distributed):
+def _as_ranks_of(distributed, engine):
     rank, count = Joined.last = distributed.get_rank(), distributed.get_world_size()
     if torch().cuda.is_available():
         # NCCL sends from the current device.
@@ -50,7 +50,9 @@ def _as_ranks_of(distributed):
     if elsewhere:
         there, here = everyone[elsewhere[0]][2], everyone[rank][2]
         message = f"rank {elsewhere[0]} of torch.distributed is on another host ({there}) than rank {rank} ({here})"
-        raise BootstrapError(f"{message}: ranks reach each other through shared memory, so start all on one host")
+        shared = "ranks reach each other through shared memory"
+        why = "NVSHMEM is used with the ranks of one host so far" if engine else shared
+        raise BootstrapError(f"{message}: {why}, so start all on one host")
     joined = {"RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count, "TORCHELASTIC_RUN_ID": everyone[0][0]}
     before = {name: os.environ.get(name) for name in joined}
     os.environ.update({name: str(value) for name, value in joined.items()})

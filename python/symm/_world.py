@@ -125,7 +125,7 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
             raise
         # What is longer than any run is none.
         most = None if timeout and seconds == math.inf else timeout
-        with as_torch_has_joined():
+        with as_torch_has_joined(engine):
             try:
                 self._rank = _open.join(heap_size, driver, most, place(), (engine, domain))
             except (TypeError, ValueError, OverflowError) as error:

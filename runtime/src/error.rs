@@ -50,10 +50,7 @@ pub enum Error {
     },
 
     /// The ranks are spread over several hosts.
-    #[error(
-        "{world} ranks were started, but not all on this host ({variable} is {value}): ranks reach each other through \
-         shared memory, so start all on one host"
-    )]
+    #[error("{world} ranks were started, but not all on this host ({variable} is {value}): {mend}")]
     SeveralHosts {
         /// Ranks in all.
         world: u32,
@@ -61,6 +58,8 @@ pub enum Error {
         variable: &'static str,
         /// Its value.
         value: u32,
+        /// What to do.
+        mend: &'static str,
     },
 
     /// An engine cannot be used: its name, and why.

@@ -25,6 +25,7 @@ use crate::standard;
 use crate::supervisor::{Limit, supervise};
 use crate::trace::{Sink, Trace};
 use crate::world::{Mode, World};
+use symm_abi::far::NVSHMEM;
 use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
 
 /// Stack of a host thread, in bytes.
@@ -103,10 +104,8 @@ impl Config {
                         at most 512 GiB";
             return Err(Error::InvalidConfig { what, mend });
         }
-        let takes_engine = matches!((&self.ranks, &self.device), (Ranks::Process(_), Device::Cuda(_)));
-        if self.engine.is_some() && (!takes_engine || self.trace) {
-            let mend = "NVSHMEM reaches ranks that are processes, each with an NVIDIA GPU, and records no timeline";
-            return Err(Error::InvalidConfig { what: "an engine of GPUs".to_owned(), mend });
+        if let Some(mend) = self.engine.as_ref().and_then(|_| self.refuses_engine()) {
+            return Err(Error::InvalidConfig { what: format!("the engine {NVSHMEM} cannot be used"), mend });
         }
         let whole = u64::from(ranks) * heap_stride(self.heap_size);
         if !matches!(self.device, Device::Cpu) && whole > MAX_GPU_RANGE {
@@ -115,6 +114,20 @@ impl Config {
             return Err(Error::InvalidConfig { what, mend });
         }
         Ok(())
+    }
+
+    /// What is in the way of an engine of GPUs, and what to do.
+    fn refuses_engine(&self) -> Option<&'static str> {
+        if !matches!(self.device, Device::Cuda(_)) {
+            return Some("it reaches ranks on NVIDIA GPUs only");
+        }
+        if !matches!(self.ranks, Ranks::Process(_)) {
+            return Some(
+                "it reaches ranks that are processes, and no launcher has started this one as a rank: start the ranks \
+                 with torchrun, mpirun or srun, also a single one",
+            );
+        }
+        self.trace.then_some("a timeline is of one node: leave it out")
     }
 
     /// The settings that a world needs.

@@ -13,7 +13,7 @@ from unittest import mock
 import far_kernels
 import pytest
 from compiling import TARGETS, VERSION, compile_for, machine_text
-from symm import ArgumentError, CompileError, EngineError, _engine, _symm
+from symm import ArgumentError, CompileError, EngineError, SymmError, _engine, _symm
 
 HERE = Path(__file__).parent
 CLANG = Path(os.environ.get("LLVM_SYS_221_PREFIX", "/usr/lib/llvm-22")) / "bin/clang"
@@ -239,6 +239,25 @@ REFUSED = [
 def test_an_engine_or_a_domain_that_cannot_be(what, device, error, said):
     with pytest.raises(error, match=f"symm.init: {said}"):
         _engine.asked(what.get("engine"), what.get("domain"), device)
+
+
+LAUNCHED = {"RANK": "0", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1"}
+ONE_HOST = "NVSHMEM is used with the ranks of one host so far, so start all on one host"
+
+
+@pytest.mark.parametrize(
+    ("variables", "device", "said"),
+    [
+        ({}, "cuda", "it reaches ranks that are processes, and no launcher .*: start the ranks with torchrun"),
+        ({}, "cpu", "it reaches ranks on NVIDIA GPUs only"),
+        (LAUNCHED, "cuda", rf"2 ranks were started, but not all on this host \(LOCAL_WORLD_SIZE is 1\): {ONE_HOST}"),
+    ],
+)
+def test_what_an_engine_needs_of_a_launcher(variables, device, said):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI", "SLURM"))}
+    environment = {name: value for name, value in environment.items() if name not in LAUNCHED} | variables
+    with mock.patch.dict(os.environ, environment, clear=True), pytest.raises(SymmError, match=said):
+        _symm.join_run(1 << 24, device, None, "test.py:1", (_engine.NAME, None))
 
 
 def test_the_environment_says_what_arguments_do_not(monkeypatch):

@@ -7,10 +7,15 @@ use std::time::Duration;
 
 use super::rendezvous::Presence;
 use crate::error::Error;
+use crate::run::EngineOfGpus;
 use symm_abi::heap::MAX_RANKS;
 
 /// How long ranks wait for each other to start, by default.
 const DEADLINE: Duration = Duration::from_secs(30);
+/// What [`Error::SeveralHosts`] has users do.
+const ONE_HOST: &str = "ranks reach each other through shared memory, so start all on one host";
+/// The same where an engine of GPUs was asked for.
+const ONE_HOST_WITH_ENGINE: &str = "NVSHMEM is used with the ranks of one host so far, so start all on one host";
 /// Slurm's step numbers from here on are not started by srun: the batch script, an interactive shell.
 const RESERVED_STEPS: u32 = 0xffff_fff0;
 
@@ -157,6 +162,21 @@ impl Bootstrap {
         Self::from_variables(variable)
     }
 
+    /// As [`Bootstrap::from_env`], for a run that may have an engine of GPUs; `otherwise` is what users can do without
+    /// one if there are several hosts.
+    ///
+    /// # Errors
+    /// As those.
+    pub fn for_engine(engine: Option<&EngineOfGpus>, otherwise: Option<&'static str>) -> Result<Self, Error> {
+        let told = if engine.is_some() { Some(ONE_HOST_WITH_ENGINE) } else { otherwise };
+        Self::from_env().map_err(|mut error| {
+            if let (Error::SeveralHosts { mend, .. }, Some(told)) = (&mut error, told) {
+                *mend = told;
+            }
+            error
+        })
+    }
+
     pub(super) fn from_variables(get: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let launcher = launched_by(&get).unwrap_or(&LAUNCHERS[0]);
         let ranks_from = launcher.num_ranks(&get);
@@ -177,7 +197,7 @@ impl Bootstrap {
             (None, hosts) => hosts.filter(|hosts| *hosts > 1).map(|hosts| (launcher.hosts, hosts)),
         };
         if let Some((variable, value)) = elsewhere {
-            return Err(Error::SeveralHosts { world: num_ranks, variable, value });
+            return Err(Error::SeveralHosts { world: num_ranks, variable, value, mend: ONE_HOST });
         }
         let port = optional(&get, "MASTER_PORT")?.unwrap_or(0);
         let mut run = DefaultHasher::new();

@@ -11,6 +11,7 @@ import symm
 import symm.iris as iris
 import symm.iris.experimental.iris_gluon as iris_gl
 import torch
+from symm._torch_ranks import as_torch_has_joined
 
 
 def raised(kind, function, *arguments, **keywords):
@@ -216,3 +217,6 @@ torch.distributed.get_world_size = lambda: ranks + 1
 torch.distributed.get_rank = lambda: 0
 message = raised(symm.BootstrapError, symm.init)
 assert "rank 1 of torch.distributed is on another host (elsewhere) than rank 0 (" in message, message
+for engine, said in ((None, "shared memory"), ("nvshmem", "NVSHMEM is used with the ranks of one host so far")):
+    message = raised(symm.BootstrapError, as_torch_has_joined(engine).__enter__)
+    assert f"{said}, so start all on one host" in message, message
