@@ -239,6 +239,9 @@ def wrong_starts_are_refused(symm_run):
     """What a user may get wrong is one sentence."""
     program, other = (str(TEST / f"conformance/{name}.mlir") for name in ("copy", "barrier"))
     plain = command(symm_run, "near-2", [program])["args"]
+    unreadable = command(symm_run, "near-2", ["nowhere.mlir"])["args"][3:]
+    too_small = "a heap of 67108864 bytes in the engine's memory: it has less: make the heap smaller, or {} larger"
+    small = "SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE"
     alone, more = plain[3:], [":", "-n", "1"]
     # One that would meet the others as processes do.
     without = [alone[0], program]
@@ -254,6 +257,9 @@ def wrong_starts_are_refused(symm_run):
         (plain + ["--domain", "1", *more, *alone, "--domain", "2"], {}, "--domain is 2 on rank 2 and 1 on rank 0"),
         (plain + more + of_other, {}, "ranks 2 and 0 do not belong to one run"),
         (plain + more + without, {}, "--engine is not given on rank 2 and openshmem on rank 0"),
+        (plain + more + unreadable, {}, "rank 2 could not join the run: nowhere.mlir: No such file or directory"),
+        *[(plain, {name: "1M"}, too_small.format(name)) for name in small],
+        (plain, {small[0]: "1G", small[2]: "1M"}, too_small.format(small[2])),
         (plain[:3] + without + more + alone, {}, "--engine is openshmem on rank 2 and not given on rank 0"),
     ]
     how = command(symm_run, "near-2", [program])
@@ -298,7 +304,13 @@ def srun_starts_ranks(symm_run):
 
 
 def a_killed_rank_ends_all(symm_run):
-    """A rank that is killed ends the others, and is named."""
+    """A rank that is killed ends the others, and is named; SIGTERM kills it, too."""
+    signals = {signal.SIGKILL: "9 (Killed)", signal.SIGTERM: "15 (Terminated)"}
+    return all([ends_by(symm_run, sent, said) for sent, said in signals.items()])
+
+
+def ends_by(symm_run, sent, said):
+    """Whether a signal to rank 1 ends the run, long before its time is over."""
     begun = 0
 
     def kill_rank_1(process):
@@ -307,7 +319,7 @@ def a_killed_rank_ends_all(symm_run):
         while process.poll() is None and not both <= (found := ranks_that_run(process.pid)).keys():
             time.sleep(0.05)
         if process.poll() is None:
-            os.kill(found["symm rank 1"], signal.SIGKILL)
+            os.kill(found["symm rank 1"], sent)
         begun = time.monotonic()
 
     with tempfile.NamedTemporaryFile("w", suffix=".mlir") as program:
@@ -315,7 +327,7 @@ def a_killed_rank_ends_all(symm_run):
         program.flush()
         result = finish(command(symm_run, "far-2", [program.name, "--timeout", "60"]), kill_rank_1)
     # Far below what the program itself may take.
-    return says(result, "process rank 1 ", "exited on signal 9 (Killed)") and time.monotonic() - begun < 30
+    return says(result, "process rank 1 ", f"exited on signal {said}") and time.monotonic() - begun < 30
 
 
 def ranks_that_run(session):

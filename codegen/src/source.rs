@@ -64,12 +64,20 @@ impl Source {
         module.ok_or_else(|| Error::Parse { path: "-".into() })
     }
 
-    /// The program's text or bytecode; nothing if the file can't be read.
+    /// The program's text or bytecode.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if the file can't be read.
+    pub fn read(&self) -> Result<Vec<u8>, Error> {
+        match self {
+            Self::File(path) => std::fs::read(path).map_err(|source| Error::Read { path: path.clone(), source }),
+            Self::Input(bytes) => Ok(bytes.clone()),
+        }
+    }
+
+    /// The same; nothing if the file can't be read.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
-        match self {
-            Self::File(path) => std::fs::read(path).unwrap_or_default(),
-            Self::Input(bytes) => bytes.clone(),
-        }
+        self.read().unwrap_or_default()
     }
 }

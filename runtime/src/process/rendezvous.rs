@@ -79,7 +79,7 @@ pub(super) enum Presence {
 
 /// Meets the other ranks; returns when all have come.
 pub(crate) fn join(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
-    match bootstrap.present(bootstrap.deadline)? {
+    match bootstrap.present(&Hello::new(bootstrap), bootstrap.deadline)? {
         Presence::Coordinator(coordinator) => coordinator.gather(bootstrap, offer),
         Presence::Member(stream) => enter(bootstrap, &stream, &offer).map(|(control, heaps)| {
             let links = vec![Link { rank: 0, stream }];
@@ -95,7 +95,7 @@ impl Bootstrap {
     /// # Errors
     /// [`Error::RanksAbsent`], [`Error::DuplicateRank`].
     pub fn announce(&self) -> Result<(), Error> {
-        let presence = self.present(self.deadline)?;
+        let presence = self.present(&Hello::new(self), self.deadline)?;
         *lock(&self.presence) = Some(presence);
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Bootstrap {
         // The reason of another rank's refusal already begins like this.
         let known = format!("rank {} could not join the run: ", self.rank);
         let reason = reason.strip_prefix(&known).unwrap_or(reason).to_owned();
-        match self.present(self.deadline.min(STAYS_AFTER_REFUSAL)) {
+        match self.present(&Hello::of_declining(self), self.deadline.min(STAYS_AFTER_REFUSAL)) {
             Ok(Presence::Coordinator(coordinator)) => coordinator.close(self, &Error::Refused { rank: 0, reason }),
             // If this fails nothing is lost: this rank reports its error, and the others their deadline.
             Ok(Presence::Member(stream)) => drop(send(&stream, &Ready::Declines(reason), &[], TELLS_IN)),
@@ -136,8 +136,8 @@ impl Bootstrap {
         }
     }
 
-    /// What the announcement made, or a new one.
-    fn present(&self, deadline: Duration) -> Result<Presence, Error> {
+    /// What the announcement made, or a new one, with this greeting.
+    fn present(&self, hello: &Hello, deadline: Duration) -> Result<Presence, Error> {
         if let Some(presence) = lock(&self.presence).take() {
             return Ok(presence);
         }
@@ -146,7 +146,7 @@ impl Bootstrap {
             return Coordinator::open(self).map(Presence::Coordinator);
         }
         let stream = reach(self, deadline)?;
-        let sent = send(&stream, &Hello::new(self), &[], deadline.saturating_add(GRACE));
+        let sent = send(&stream, hello, &[], deadline.saturating_add(GRACE));
         match sent.map_err(|error| error.kind()) {
             Err(io::ErrorKind::TimedOut) => Err(silent(&stream, deadline.saturating_add(GRACE))),
             // Reading shows whether an answer says why, or rank 0 has died.

@@ -10,7 +10,7 @@ use super::rendezvous::Offer;
 use crate::error::Error;
 
 /// Incremented whenever the messages or the control memory change.
-pub(super) const VERSION: u32 = 9;
+pub(super) const VERSION: u32 = 10;
 /// The longest value, in characters, that is sent in full.
 const MOST_TEXT: usize = 256;
 
@@ -26,6 +26,8 @@ pub(super) struct Hello {
     options: Vec<(String, String)>,
     /// Sent for a dead rank by its launcher: the rank may have sent nothing itself.
     pub(super) died: bool,
+    /// Whether the rank says next why it cannot take part: it may not know yet what it would run.
+    declines: bool,
 }
 
 /// A rank's message when it is ready.
@@ -62,12 +64,17 @@ impl Hello {
             write!(program, "{byte:02x}").expect("writing to a String");
         }
         let program = if program.is_empty() { "none".to_owned() } else { short(program) };
-        Self { version: VERSION, rank, num_ranks, program, options, died: false }
+        Self { version: VERSION, rank, num_ranks, program, options, died: false, declines: false }
     }
 
     /// The message for a rank that has died.
     pub(super) fn of_dead(bootstrap: &Bootstrap) -> Self {
         Self { died: true, ..Self::new(bootstrap) }
+    }
+
+    /// The message for a rank that cannot take part.
+    pub(super) fn of_declining(bootstrap: &Bootstrap) -> Self {
+        Self { declines: true, ..Self::new(bootstrap) }
     }
 
     /// Whether another rank belongs to the same run.
@@ -76,10 +83,14 @@ impl Hello {
             [
                 ("the version of symm's bootstrap", hello.version.to_string()),
                 ("the number of ranks", hello.num_ranks.to_string()),
-                ("the program", hello.program.clone()),
             ]
         };
         differ(self.rank, ours.rank, terms(self), terms(ours))?;
+        if self.declines {
+            return Ok(());
+        }
+        let program = |hello: &Self| [("the program", hello.program.clone())];
+        differ(self.rank, ours.rank, program(self), program(ours))?;
         let value = |hello: &Self, what: &str| {
             let found = hello.options.iter().find(|(name, _)| name == what);
             found.map_or_else(|| "not given".to_owned(), |(_, value)| value.clone())

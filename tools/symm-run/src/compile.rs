@@ -11,7 +11,7 @@ use symm_codegen::{
     hsaco, translate, translate_devices,
 };
 use symm_dialect::{HeapLayout, set_engine, set_heap_layout, set_table_in_heap};
-use symm_runtime::{Device, DeviceCode, DeviceInfo, heap_stride, nvshmem};
+use symm_runtime::{Bootstrap, Device, DeviceCode, DeviceInfo, heap_stride, nvshmem};
 
 /// A compiled program.
 pub struct Compiled {
@@ -44,18 +44,25 @@ impl Program {
     }
 
     /// What tells one program from another, so that ranks started with different ones notice.
-    pub fn fingerprint(&self) -> Vec<u8> {
-        match self {
-            Self::Source(source) => fingerprint(source),
+    pub fn fingerprint(&self) -> anyhow::Result<Vec<u8>> {
+        Ok(match self {
+            Self::Source(source) => fingerprint(&source.read()?),
             Self::Compiled(image) => image.fingerprint.clone(),
-        }
+        })
+    }
+
+    /// Gives a rank what has to be the same on all. One that cannot read its program tells the others.
+    pub fn give_terms(&self, options: &Options, bootstrap: &mut Bootstrap) -> anyhow::Result<()> {
+        let read = self.fingerprint().inspect_err(|error| bootstrap.decline(&format!("{error:#}")));
+        bootstrap.fingerprint = read?;
+        bootstrap.options = options.of_the_program();
+        Ok(())
     }
 }
 
-fn fingerprint(source: &Source) -> Vec<u8> {
+fn fingerprint(program: &[u8]) -> Vec<u8> {
     let mut hasher = DefaultHasher::new();
-    // A file that cannot be read is reported where it is parsed.
-    source.bytes().hash(&mut hasher);
+    program.hash(&mut hasher);
     hasher.finish().to_be_bytes().into()
 }
 
@@ -96,7 +103,7 @@ pub fn program(source: &Source, options: &Options, num_ranks: u32, diagnostics: 
     };
     let entry = Entry::symbol(&options.host.entry);
     let object = host(options, &frontend, &mut module, &entry)?;
-    Ok(Image { fingerprint: fingerprint(source), entry, signature, object, kernels })
+    Ok(Image { fingerprint: fingerprint(&source.bytes()), entry, signature, object, kernels })
 }
 
 /// The host's code.

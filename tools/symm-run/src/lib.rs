@@ -27,7 +27,8 @@ use std::time::Duration;
 use symm_codegen::Source;
 use symm_runtime::trace::Trace;
 use symm_runtime::{
-    Bootstrap, Config, Device, Error, HELPERS_MEND, Launcher, Ranks, Spawn, catch_interrupts, nvshmem, spawn_processes,
+    Bootstrap, Config, Device, EngineOfGpus, Error, HELPERS_MEND, Launcher, Ranks, Spawn, catch_interrupts, nvshmem,
+    spawn_processes,
 };
 use symm_tool::{Call, closed::has_reader_left, on_large_stack};
 
@@ -36,6 +37,9 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How much longer than a kernel's waits the whole run may take: so that a wait that does not end is reported by the
 /// kernel, which knows the flag, and not by the host, which knows only the kernel.
 const REPORTS_IN: Duration = Duration::from_secs(3);
+/// What a user can do whose ranks are on several hosts.
+const OTHER_HOSTS: &str = "without an engine ranks reach each other through shared memory, so start all on one host, or \
+                           with oshrun and `--engine openshmem` on every rank, which reaches other hosts";
 
 /// Runs the tool.
 #[must_use]
@@ -72,7 +76,7 @@ fn run(options: &Options, call: &Call) -> anyhow::Result<ExitCode> {
         // Already while it compiles: the others would take a rank that Ctrl-C ends there for dead.
         catch_interrupts(true)?;
     }
-    let ranks = ranks(options, &program, launcher)?;
+    let ranks = ranks(options, &program, launcher, engine.as_ref())?;
     let num_ranks = match &ranks {
         Ranks::Threads(ranks) => *ranks,
         Ranks::Process(bootstrap) => bootstrap.num_ranks(),
@@ -108,11 +112,16 @@ fn run(options: &Options, call: &Call) -> anyhow::Result<ExitCode> {
 }
 
 /// Who the ranks are: threads of this process, or what has started this process says it.
-fn ranks(options: &Options, program: &Program, launcher: Option<Launcher>) -> anyhow::Result<Ranks> {
+fn ranks(
+    options: &Options,
+    program: &Program,
+    launcher: Option<Launcher>,
+    engine: Option<&EngineOfGpus>,
+) -> anyhow::Result<Ranks> {
     let Some(launcher) = launcher else { return Ok(Ranks::Threads(options.ranks.unwrap_or(1))) };
-    let mut bootstrap = Bootstrap::from_env()?;
-    bootstrap.fingerprint = program.fingerprint();
-    bootstrap.options = options.of_the_program();
+    let on_cpus = (options.driver == Driver::Cpu).then_some(OTHER_HOSTS);
+    let mut bootstrap = Bootstrap::for_engine(engine, on_cpus)?;
+    program.give_terms(options, &mut bootstrap)?;
     let num_ranks = bootstrap.num_ranks();
     if let Some(asked) = options.ranks.filter(|asked| *asked != num_ranks) {
         let says = launcher.says();

@@ -17,9 +17,10 @@ const ALL_START_IN: Duration = Duration::from_secs(300);
 pub fn run(options: &Options, engine: &str, program: Program) -> anyhow::Result<ExitCode> {
     refuse(options)?;
     agree(options, &program)?;
-    let mut ranks = EngineRanks::start(engine, options.heap_size).map_err(of_rank)?;
+    let fingerprint = program.fingerprint().map_err(of_rank)?;
+    let mut ranks = EngineRanks::start(engine, options.heap_size).map_err(|error| of_rank(error.into()))?;
     ranks.domain = options.domain;
-    ranks.fingerprint = program.fingerprint();
+    ranks.fingerprint = fingerprint;
     ranks.options = options.of_the_program();
     let code = run_started(options, &ranks, program).unwrap_or_else(|error| {
         say(format_args!("symm-run: rank {}: {error:#}", ranks.rank()));
@@ -29,12 +30,12 @@ pub fn run(options: &Options, engine: &str, program: Program) -> anyhow::Result<
 }
 
 /// An error of the engine before it knows its rank; the launcher says which one this process is.
-fn of_rank(error: symm_runtime::Error) -> anyhow::Error {
+fn of_rank(error: anyhow::Error) -> anyhow::Error {
     let rank =
         Bootstrap::is_launched().then(Bootstrap::from_env).and_then(Result::ok).map(|bootstrap| bootstrap.rank());
     match rank {
-        Some(rank) => anyhow::Error::new(error).context(format!("rank {rank}")),
-        None => error.into(),
+        Some(rank) => error.context(format!("rank {rank}")),
+        None => error,
     }
 }
 
@@ -45,9 +46,8 @@ fn agree(options: &Options, program: &Program) -> anyhow::Result<()> {
         return Ok(());
     }
     let Ok(mut bootstrap) = Bootstrap::from_env() else { return Ok(()) };
-    bootstrap.fingerprint = program.fingerprint();
-    bootstrap.options = options.of_the_program();
     bootstrap.deadline = ALL_START_IN;
+    program.give_terms(options, &mut bootstrap).map_err(of_rank)?;
     bootstrap.agree(options.heap_size)?;
     Ok(())
 }
