@@ -82,7 +82,8 @@ fn a_fence_after_a_relaxed_read_acquires_what_is_not_released() {
                   it (scope gpu); release and acquire at scope sys";
     assert_eq!(help, wanted);
     assert!(only(&sends(Order::Relaxed), &takes(vec![])).2.contains("(no release), what sees it (no acquire)"));
-    let (_, _, help) = only(&sends(Order::Relaxed), &takes(fences));
+    let both = vec![("fence", fence(Scope::Gpu)), ("wide", fence(Scope::Sys))];
+    let (_, _, help) = only(&sends(Order::Relaxed), &takes(both));
     assert_eq!(help, "what announces the first access has to release at scope sys");
     // A fence acquires nothing for what comes before it.
     let late = vec![("wait", wait(Order::Relaxed)), ("read", read(DATA)), ("fence", fence(Scope::Sys))];

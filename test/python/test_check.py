@@ -210,7 +210,8 @@ def test_a_long_schedule_is_told_by_its_seed():
 
     finding = Finding("race", "O1", "error", (), "", 7, "0 1 " * 1000)
     command = Command(["python3", "-m", "symm.check"], ["script.py"], ["--changes", "2"])
-    said = [Report((finding,), (), (), 1, 0, 0, None, 0, 0, False, {}, each).again(finding) for each in (command, None)]
+    counts = 1, 0, 0, None, False, 0, 0, False
+    said = [Report((finding,), (), (), *counts, {}, each).again(finding) for each in (command, None)]
     assert said == ["python3 -m symm.check --seed 7 --changes 2 script.py", "seed=7"]
 
 

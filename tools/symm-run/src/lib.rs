@@ -38,8 +38,8 @@ const GRACE: Duration = Duration::from_secs(10);
 /// kernel, which knows the flag, and not by the host, which knows only the kernel.
 const REPORTS_IN: Duration = Duration::from_secs(3);
 /// What a user can do whose ranks are on several hosts.
-const OTHER_HOSTS: &str = "without an engine ranks reach each other through shared memory, so start all on one host, or \
-                           with oshrun and `--engine openshmem` on every rank, which reaches other hosts";
+const OTHER_HOSTS: &str = "without an engine ranks reach each other through shared memory, so start all on one host, \
+                           or with oshrun and `--engine openshmem` on every rank, which reaches other hosts";
 
 /// Runs the tool.
 #[must_use]
