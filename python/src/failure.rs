@@ -49,6 +49,7 @@ fn class(error: &Error) -> &'static str {
         | Error::NoGpu { .. }
         | Error::Environment { .. }
         | Error::SeveralHosts { .. }
+        | Error::Meeting { .. }
         | Error::DuplicateRank { .. }
         | Error::RanksAbsent { .. }
         | Error::Silent { .. }

@@ -13,6 +13,9 @@ use symm_runtime::{
     Bootstrap, Config, Device, EngineOfGpus, Error, NVSHMEM, Ranks, Watch, join, set_call, set_call_site, set_interrupt,
 };
 
+/// What a user can do whose ranks are on several hosts.
+const OTHER_HOSTS: &str = "without an engine ranks reach each other through shared memory: give engine='nvshmem', or \
+                           start all on one host";
 /// Time between two attempts to make a call while another thread makes one.
 const RETRY: Duration = Duration::from_millis(1);
 
@@ -66,7 +69,8 @@ pub fn join_run(
     let timeout = timeout.map_err(|error| PyValueError::new_err(format!("timeout: {error}")))?;
     outcome(py, "symm.init", place, || {
         let ranks = if Bootstrap::is_launched() {
-            let mut bootstrap = Bootstrap::for_engine(engine.as_ref(), None)?;
+            let otherwise = matches!(device, Device::Cuda(_)).then_some(OTHER_HOSTS);
+            let mut bootstrap = Bootstrap::for_engine(engine.as_ref(), otherwise)?;
             let terms = terms.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
             bootstrap.options = terms.collect();
             bootstrap.deadline = timeout.map_or(bootstrap.deadline, |timeout| timeout.min(bootstrap.deadline));
@@ -83,7 +87,7 @@ pub fn join_run(
 #[pyfunction]
 pub fn decline_run(py: Python<'_>, reason: &str) {
     py.detach(|| {
-        let launched = Bootstrap::is_launched().then(|| Bootstrap::from_env().ok()).flatten();
+        let launched = Bootstrap::is_launched().then(|| Bootstrap::wherever().ok()).flatten();
         if let Some(bootstrap) = launched.filter(|bootstrap| bootstrap.num_ranks() > 1) {
             bootstrap.decline(reason);
         }

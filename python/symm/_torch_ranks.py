@@ -42,18 +42,21 @@ def _as_ranks_of(distributed, engine):
         torch().cuda.set_device(rank % torch().cuda.device_count())
     everyone = [None] * count
     try:
-        distributed.all_gather_object(everyone, (uuid.uuid4().hex, *_host()))
+        distributed.all_gather_object(everyone, (uuid.uuid4().hex, *_host(), _where_to_meet(distributed)))
     except (RuntimeError, ValueError) as error:
         message = f"symm.init: torch.distributed, of whose {count} ranks this is {rank}, does not reach the others: "
         raise BootstrapError(f"{message}one has failed, or has destroyed its process group: {error}") from error
-    elsewhere = [other for other, (_, boot, _) in enumerate(everyone) if boot != everyone[rank][1]]
+    _, host, name, _ = everyone[rank]
+    elsewhere = [other for other, (_, theirs, _, _) in enumerate(everyone) if theirs != host]
+    if elsewhere and engine is None:
+        there = everyone[elsewhere[0]][2]
+        message = f"rank {elsewhere[0]} of torch.distributed is on another host ({there}) than rank {rank} ({name}): "
+        message += "without an engine ranks reach each other through shared memory, so start all on one host"
+        raise BootstrapError(f"{message}, or on NVIDIA GPUs give engine='nvshmem'")
+    run, _, _, (address, port) = everyone[0]
+    joined = {"RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count - len(elsewhere), "TORCHELASTIC_RUN_ID": run}
     if elsewhere:
-        there, here = everyone[elsewhere[0]][2], everyone[rank][2]
-        message = f"rank {elsewhere[0]} of torch.distributed is on another host ({there}) than rank {rank} ({here})"
-        shared = "ranks reach each other through shared memory"
-        why = "NVSHMEM is used with the ranks of one host so far" if engine else shared
-        raise BootstrapError(f"{message}: {why}, so start all on one host")
-    joined = {"RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count, "TORCHELASTIC_RUN_ID": everyone[0][0]}
+        joined |= {"MASTER_ADDR": address, "SYMM_PORT": port}
     before = {name: os.environ.get(name) for name in joined}
     os.environ.update({name: str(value) for name, value in joined.items()})
     try:
@@ -119,9 +122,19 @@ def ranks_of_torch(group, world):
 
 
 def _host():
-    """What tells this host from others, and its name."""
+    """What tells this host from others, and its name. A container with a network of its own is one, too."""
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text()
+        host = Path("/proc/sys/kernel/random/boot_id").read_text(), os.stat("/proc/self/ns/net").st_ino
     except OSError:
-        boot = socket.gethostname()
-    return boot, socket.gethostname()
+        host = socket.gethostname(), 0
+    return host, socket.gethostname()
+
+
+def _where_to_meet(distributed):
+    """This host's address for the others and a free port, for rank 0 to listen at."""
+    with socket.create_server(("", 0)) as free:
+        port = free.getsockname()[1]
+    store = distributed.distributed_c10d._get_default_store()
+    while hasattr(store, "underlying_store"):
+        store = store.underlying_store
+    return os.environ.get("MASTER_ADDR") or getattr(store, "host", "") or socket.getfqdn(), port

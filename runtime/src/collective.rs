@@ -153,10 +153,15 @@ pub(crate) fn end(agent: &Agent) -> Result<(), Error> {
         return Ok(());
     }
     meet(agent, Collective::Leave, Loc::from(c"the end"))?;
-    for area in agent.world.control.areas() {
-        area.host.state.store(HostState::Returned as u32, Ordering::Release);
-    }
+    others_return(agent);
+    agent.set_host(HostState::Returned);
     Ok(())
+}
+
+/// Shows that the other ranks have come to the end, where they are not seen to return.
+fn others_return(agent: &Agent) {
+    let areas = (0..).zip(agent.world.control.areas()).filter(|(rank, _)| *rank != agent.rank);
+    areas.for_each(|(_, area)| area.host.state.store(HostState::Returned as u32, Ordering::Release));
 }
 
 /// A rank that has reached the last rendezvous.
@@ -179,6 +184,9 @@ pub(crate) fn leave(agent: &Agent, leaving: Leaving, stays: impl Fn() -> Result<
     let all = wait_for_all(agent, leaving.generation, stays)?;
     if all {
         compare(agent, Collective::Leave, leaving.number)?;
+    }
+    if all && agent.world.far.is_some() {
+        others_return(agent);
     }
     Ok(all)
 }
@@ -262,7 +270,7 @@ fn posted(agent: &Agent, rank: u32, number: u64) -> &Post {
 /// Whether all ranks, which have met, called the same operation.
 fn compare(agent: &Agent, op: Collective, number: u64) -> Result<(), Error> {
     if let Some(far) = &agent.world.far {
-        far.fetch_posts(&agent.world.control, (number % 2) as usize);
+        far.take_posts(&agent.world.control, (number % 2) as usize);
     }
     let posts: Vec<Posted> = (0..agent.world.num_ranks()).map(|rank| posted(agent, rank, number).get(rank)).collect();
     let own = &posts[agent.rank as usize].call;
@@ -280,17 +288,18 @@ pub(crate) fn broadcast(agent: &Agent, root: u32, bytes: &mut [u8], loc: Loc<'_>
 }
 
 fn send_to_all(agent: &Agent, root: u32, bytes: &mut [u8], loc: Loc<'_>) -> Result<(), Error> {
-    if agent.world.far.is_some() {
-        return Err(Error::Program("a broadcast on the host, which engines do not support".to_owned()));
-    }
     meet(agent, Collective::Broadcast { root, bytes: bytes.len() as u64 }, loc)?;
     for piece in bytes.chunks_mut(8 * MAIL_WORDS) {
-        let mail = || agent.world.control.mail.iter();
+        let far = agent.world.far.as_ref();
+        let mail = || far.map_or(&agent.world.control.mail, |far| far.mail()).iter();
         if agent.rank == root {
             for (to, from) in mail().zip(piece.chunks(8)) {
                 let mut word = [0; 8];
                 word[..from.len()].copy_from_slice(from);
                 to.store(u64::from_ne_bytes(word), Ordering::Relaxed);
+            }
+            if let Some(far) = far {
+                far.send_mail(piece.len().div_ceil(8));
             }
         }
         arrive(agent, loc)?;

@@ -56,13 +56,15 @@ pub(crate) trait Driver: Debug + Send + Sync {
     ) -> Result<HeapMap, Error>;
 
     /// Starts an engine for a rank, of this many, and takes the ranks' heaps of this size in its memory. `is_of_node`
-    /// says whose heaps may be near.
+    /// says whose heaps may be near, and `goes_on` whether the others still come: the engine may wait for one that
+    /// has died.
     fn map_engine(
         &self,
         engine: Nvshmem,
         of: (u32, u32, u64),
         id: [u64; ENGINE_ID_WORDS],
         is_of_node: &dyn Fn(u32) -> bool,
+        goes_on: &dyn Fn() -> Result<(), Error>,
     ) -> Result<HeapMap, Error>;
 
     /// The name that all processes have for the device of a rank of this one; `None` where it does not matter or is

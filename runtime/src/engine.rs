@@ -30,22 +30,16 @@ pub mod nvshmem;
 #[expect(unsafe_code, reason = "calls of a library that is loaded at run time")]
 mod openshmem;
 
-use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::far::Messages;
 use symm_abi::far::OPENSHMEM;
 
 /// What every engine does. An address in this rank's symmetric memory stands for the same place on the rank that is
 /// named. When a call returns, what it wrote has arrived (rule N3).
 #[expect(unsafe_code, reason = "addresses whose validity the caller promises")]
-pub(crate) trait Engine: Debug + Send + Sync {
-    /// This process's rank.
-    fn rank(&self) -> u32;
-
-    /// How many ranks there are.
-    fn num_ranks(&self) -> u32;
-
+pub(crate) trait Engine: Messages {
     /// Takes symmetric memory, aligned to [`symm_abi::heap::HEAP_ALIGN`], at the same place on every rank; `None` where
     /// there is too little. Collective.
     fn alloc(&self, bytes: u64) -> Option<*mut u8>;

@@ -49,6 +49,16 @@ pub enum Error {
         problem: String,
     },
 
+    /// Ranks of several hosts could not meet.
+    #[error(
+        "the ranks, which are on several hosts, could not meet: {problem} (rank 0 listens on the host that MASTER_ADDR \
+         names, at the port SYMM_PORT or else the one after MASTER_PORT)"
+    )]
+    Meeting {
+        /// What is wrong.
+        problem: String,
+    },
+
     /// The ranks are spread over several hosts.
     #[error("{world} ranks were started, but not all on this host ({variable} is {value}): {mend}")]
     SeveralHosts {

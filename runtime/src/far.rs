@@ -1,38 +1,96 @@
-//! A run whose ranks are reached by an engine: how they communicate, which of them are near, and accesses to the far
-//! ones (rules N1 to N4).
+//! A run whose ranks do not share memory: how they communicate, and accesses to the heaps that only an engine reaches
+//! (rules N1 to N4).
 //!
-//! Each rank has a [`Shared`] in the engine's memory, which others write to. The heap of a far rank has addresses here,
-//! at which nothing is mapped: they say whose heap it is and where in it (N4).
+//! Each rank has a [`Shared`], into which the others write: in the engine's memory on CPUs, over TCP where the ranks
+//! have GPUs. The heap of a far rank has addresses here, at which nothing is mapped: they say whose heap it is and
+//! where in it (N4).
 
 mod access;
+mod ranks;
 mod reports;
+mod sockets;
 
-pub(crate) use access::{copy, update};
-use std::fmt::Write as _;
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::control::{Control, FAULT_COMPLETE, FaultSlot, Post, Text};
-use crate::engine::{self, Engine, Native};
-use crate::error::Error;
-use crate::heap::{HeapAddress, HeapMap, HeapMemory, Meanwhile, heap_stride};
-use crate::memory::{self, Range};
-use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
+pub(crate) use access::{copy, update};
+pub use ranks::EngineRanks;
 
-/// Bytes of symmetric memory besides the heap: what is shared, and padding to align the heap.
-const MORE: u64 = 32 << 20;
+use crate::control::{Control, EngineSlot, FAULT_COMPLETE, FaultSlot, MAIL_WORDS, Post, Text};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::heap::HeapAddress;
+use crate::memory;
+use crate::process;
+use symm_abi::heap::MAX_RANKS;
+
 /// Time between two polls for what arrives. The other ranks of a host need its cores, too.
 const PROGRESS_EVERY: Duration = Duration::from_micros(100);
 /// How long others may take to learn of a fault.
 const HEARS_IN: Duration = Duration::from_millis(500);
-/// The page size: every mapping's size is a multiple of it, on every supported machine.
-const PAGE: u64 = 64 << 10;
 /// The largest size of a run's terms, in bytes.
 const MOST_TERMS: usize = 4096;
 
-/// What others tell this rank. It writes only `terms` and `posts` itself.
+/// How ranks write into each other's [`Shared`]. What one rank writes to another arrives in that order.
+pub(crate) trait Messages: Debug + Send + Sync {
+    /// This process's rank.
+    fn rank(&self) -> u32;
+
+    /// How many ranks there are.
+    fn num_ranks(&self) -> u32;
+
+    /// Copies to a rank, to the place that `at` is of this one's [`Shared`].
+    ///
+    /// # Safety
+    /// `from` is valid for `bytes` bytes, and `at` is in what is shared, with as many.
+    unsafe fn copy_to(&self, rank: u32, at: *mut u8, from: *const u8, bytes: usize);
+
+    /// Stores an aligned value of 4 or 8 bytes there at once.
+    ///
+    /// # Safety
+    /// `at` is in what is shared.
+    unsafe fn store_to(&self, rank: u32, at: *mut u8, bytes: usize, value: u64);
+
+    /// [`Messages::copy_to`] to all other ranks.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn copy_to_others(&self, at: *mut u8, from: *const u8, bytes: usize) {
+        for rank in others(self.rank(), self.num_ranks()) {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy_to(rank, at, from, bytes) };
+        }
+    }
+
+    /// [`Messages::store_to`] to all other ranks.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn store_to_others(&self, at: *mut u8, bytes: usize, value: u64) {
+        for rank in others(self.rank(), self.num_ranks()) {
+            // SAFETY: the caller's promise.
+            unsafe { self.store_to(rank, at, bytes, value) };
+        }
+    }
+
+    /// A rank that has ended before it took its leave, where the launcher does not end the others.
+    fn lost(&self) -> Option<u32> {
+        None
+    }
+
+    /// Takes leave: this rank needs nothing from the others any more.
+    fn part(&self) {}
+}
+
+/// All ranks but `me`, from the next one on: not all write to the same one first.
+fn others(me: u32, num_ranks: u32) -> impl Iterator<Item = u32> {
+    (1..num_ranks).map(move |distance| (me + distance) % num_ranks)
+}
+
+/// What others tell this rank.
 #[repr(C)]
 #[derive(Debug)]
 struct Shared {
@@ -41,28 +99,20 @@ struct Shared {
     /// The exit code of each rank.
     codes: [AtomicU64; MAX_RANKS as usize],
     fault: FaultSlot,
+    engine: EngineSlot,
+    /// Of this rank alone, for the others to read.
     terms: Text<MOST_TERMS>,
-    posts: [Post; 2],
+    /// The last two collective operations of each rank, by parity of their number.
+    posts: [[Post; 2]; MAX_RANKS as usize],
     answers: reports::Answers,
+    /// What one rank broadcasts to all others, a piece at a time.
+    mail: [AtomicU64; MAIL_WORDS],
 }
 
-/// Ranks that an engine reaches; this process is one of them.
-#[derive(Debug, Clone)]
-pub struct EngineRanks {
-    /// How many consecutive ranks, from rank 0 on, count as one node: ranks of other nodes are far even if mapped. With
-    /// `None`, a rank is near if the engine has mapped its memory.
-    pub domain: Option<u32>,
-    /// What must be the same on all ranks, such as a hash of the program.
-    pub fingerprint: Vec<u8>,
-    /// The same for single values, each with the name that an error gives it.
-    pub options: Vec<(String, String)>,
-    link: Arc<Link>,
-}
-
-/// The engine, and this rank's place in its memory.
+/// The way to the other ranks, and what they write here.
 #[derive(Debug)]
 pub(crate) struct Link {
-    engine: Arc<dyn Engine>,
+    messages: Arc<dyn Messages>,
     shared: *mut Shared,
     /// Barriers that this rank has reached.
     generation: AtomicU32,
@@ -73,170 +123,79 @@ unsafe impl Send for Link {}
 // SAFETY: as above.
 unsafe impl Sync for Link {}
 
-impl EngineRanks {
-    /// Starts the engine called `name`. Collective.
-    ///
-    /// # Errors
-    /// [`Error::NoEngine`], [`Error::InvalidConfig`] for what it cannot hold.
-    pub fn start(name: &str, heap_size: u64) -> Result<Self, Error> {
-        let engine = engine::start(name, heap_stride(heap_size).saturating_add(MORE))?;
-        let too_many = engine.num_ranks() > MAX_RANKS;
-        if too_many {
-            let what = format!("{} ranks", engine.num_ranks());
-            return Err(Error::InvalidConfig { what, mend: "a run has 1 to 128 ranks" });
-        }
-        let shared = engine.alloc(size_of::<Shared>() as u64).ok_or_else(|| too_large(&*engine, heap_size))?;
-        // SAFETY: this rank's own memory, before others may write to it.
-        unsafe { memory::clear(shared, size_of::<Shared>()) };
-        engine.meet();
-        #[allow(clippy::cast_ptr_alignment, reason = "the engine aligns to 2 MiB")]
-        let link = Link { engine, shared: shared.cast(), generation: AtomicU32::new(0) };
-        Ok(Self { domain: None, fingerprint: Vec::new(), options: Vec::new(), link: Arc::new(link) })
-    }
-
-    /// This process's rank.
-    #[must_use]
-    pub fn rank(&self) -> u32 {
-        self.link.engine.rank()
-    }
-
-    /// How many ranks there are.
-    #[must_use]
-    pub fn num_ranks(&self) -> u32 {
-        self.link.engine.num_ranks()
-    }
-
-    /// Ends this process with a code, and the run with it. If all ranks have come to the end of the program, the run's
-    /// code is the largest of all; after a failure it ends at once.
-    pub fn end(&self, code: u8, failed: bool) -> ! {
-        let link = &self.link;
-        if failed {
-            link.engine.exit(i32::from(code.max(1)));
-        }
-        for rank in 0..self.num_ranks() {
-            link.store(rank, &link.shared().codes[self.rank() as usize], u64::from(code));
-        }
-        link.engine.meet();
-        let codes = link.shared().codes.iter().map(|code| code.load(Ordering::Acquire));
-        link.engine.exit(codes.max().unwrap_or_default().try_into().unwrap_or(1))
-    }
-
-    /// What has to be the same on all ranks.
-    fn terms(&self, heap_size: u64) -> String {
-        let mut program = String::new();
-        for byte in &self.fingerprint {
-            write!(program, "{byte:02x}").expect("writing to a String");
-        }
-        let domain = self.domain.map_or_else(|| "not given".to_owned(), |ranks| ranks.to_string());
-        let own = [("the heap's size", heap_size.to_string()), ("--domain", domain), ("the program", program)];
-        let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
-        let lines = own.chain(self.options.iter().cloned()).map(|(name, value)| format!("{name}\t{value}"));
-        lines.collect::<Vec<_>>().join("\n")
-    }
-
-    /// Meets the other ranks: finds all heaps, and which ranks are near.
-    pub(crate) fn map(&self, heap_size: u64) -> Result<(HeapMap, Far), Error> {
-        let link = Arc::clone(&self.link);
-        link.agree(&self.terms(heap_size))?;
-        let (me, ranks) = (self.rank(), self.num_ranks());
-        let heap = link.engine.alloc(heap_stride(heap_size)).ok_or_else(|| too_large(&*link.engine, heap_size))?;
-        // SAFETY: this rank's own memory, before others may write to it.
-        unsafe { memory::clear(heap, RESERVED_BYTES as usize) };
-        link.engine.meet();
-        let node = |rank: u32| self.domain.map_or(0, |ranks| rank / ranks.max(1));
-        let stride = heap_stride(heap_size);
-        let mut range = Range::reserve(u64::from(ranks) * stride)?;
-        let start = range.start() as u64;
-        let (mut bases, mut near) = (Vec::new(), Vec::new());
-        for rank in 0..ranks {
-            let mapped = if rank != me && node(rank) == node(me) { link.engine.mapped(heap, rank) } else { None };
-            // Engines map memory at any page, and heaps have to be aligned (T4). One that cannot be mapped is far.
-            let again = |mapped| {
-                // SAFETY: the engine has mapped the whole heap, which others share.
-                unsafe { range.map_again(u64::from(rank) * stride, mapped, heap_size.next_multiple_of(PAGE)) }.is_ok()
-            };
-            near.push(rank == me || mapped.is_some_and(again));
-            bases.push(if rank == me { heap as u64 } else { start + u64::from(rank) * stride });
-        }
-        let memory = Heaps { _range: range, bases, near, size: heap_size };
-        let far = Far { link, heap: heap as usize };
-        Ok((HeapMap::new(Box::new(memory), heap_size), far))
-    }
-}
-
-/// The error of a heap that the engine has no memory for.
-fn too_large(engine: &dyn Engine, heap_size: u64) -> Error {
-    Error::InvalidConfig {
-        what: format!("a heap of {heap_size} bytes in the engine's memory"),
-        mend: engine.mend_of_memory(),
-    }
-}
-
 impl Link {
+    /// `shared` is zeroed, aligned as [`Shared`] and never freed.
+    fn new(messages: Arc<dyn Messages>, shared: *mut Shared) -> Arc<Self> {
+        Arc::new(Self { messages, shared, generation: AtomicU32::new(0) })
+    }
+
+    fn rank(&self) -> u32 {
+        self.messages.rank()
+    }
+
+    fn num_ranks(&self) -> u32 {
+        self.messages.num_ranks()
+    }
+
     fn shared(&self) -> &Shared {
-        // SAFETY: allocated and cleared in `start`, never freed; atomics, valid whatever bytes they have.
+        // SAFETY: as `new` says; atomics, valid whatever bytes they have.
         unsafe { &*self.shared }
     }
 
     /// Stores to a word of a rank's [`Shared`], which is named by this rank's own.
     fn store(&self, rank: u32, word: &AtomicU64, value: u64) {
-        if rank == self.engine.rank() {
+        if rank == self.rank() {
             word.store(value, Ordering::Release);
         } else {
-            // SAFETY: a word of symmetric memory.
-            unsafe { self.engine.update(rank, word.as_ptr().cast(), 8, Native::Set(value)) };
+            // SAFETY: a word of what is shared.
+            unsafe { self.messages.store_to(rank, word.as_ptr().cast(), 8, value) };
         }
     }
 
-    /// Whether all ranks have the same terms.
-    fn agree(&self, terms: &str) -> Result<(), Error> {
-        let (me, shared) = (self.engine.rank(), self.shared());
-        shared.terms.set(terms.as_bytes());
-        self.engine.meet();
-        // Compares with rank 0's, so that each difference is reported once.
-        let theirs = Text::<MOST_TERMS>::new();
-        // SAFETY: both are that large, and the former is this function's own.
-        unsafe {
-            let at = (&raw const shared.terms).cast();
-            self.engine.get(0, (&raw const theirs).cast_mut().cast(), at, size_of_val(&theirs));
-        }
-        self.engine.meet();
-        let (ours, theirs) = (shared.terms.get(), theirs.get());
-        if ours == theirs {
-            return Ok(());
-        }
-        let values = |text: &str| -> Vec<(String, String)> {
-            let lines = text.lines().filter_map(|line| line.split_once('\t'));
-            lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
-        };
-        let (ours, theirs) = (values(&ours), values(&theirs));
-        let find = |values: &[(String, String)], what: &str| {
-            let found = values.iter().find(|(name, _)| name == what);
-            found.map_or_else(|| "not given".to_owned(), |(_, value)| value.clone())
-        };
-        let names = ours.iter().chain(&theirs).map(|(name, _)| name);
-        let what = names.into_iter().find(|what| find(&ours, what) != find(&theirs, what));
-        let what = what.map_or("the order of options", String::as_str);
-        let (theirs, ours) = (find(&ours, what), find(&theirs, what));
-        Err(Error::RunMismatch { rank: me, other: 0, what: what.to_owned(), theirs, ours })
+    /// The same on all ranks, this one first.
+    fn store_everywhere(&self, word: &AtomicU64, value: u64) {
+        word.store(value, Ordering::Release);
+        // SAFETY: as above.
+        unsafe { self.messages.store_to_others(word.as_ptr().cast(), 8, value) };
+    }
+
+    /// Copies a value of this rank's [`Shared`] to all others'.
+    fn show<T>(&self, value: &T) {
+        let at = (&raw const *value).cast_mut().cast::<u8>();
+        // SAFETY: a value of what is shared, made of atomics, which this thread alone writes meanwhile.
+        unsafe { self.messages.copy_to_others(at, at, size_of::<T>()) };
     }
 }
 
-/// A run's engine.
+/// The ranks of a run, none of which can read this one's memory but through an engine.
 #[derive(Debug)]
 pub(crate) struct Far {
     link: Arc<Link>,
+    /// What reaches their heaps from the CPU. GPUs reach them themselves.
+    data: Option<Data>,
+}
+
+#[derive(Debug)]
+struct Data {
+    engine: Arc<dyn Engine>,
     /// Where this rank's heap starts.
     heap: usize,
 }
 
 impl Far {
+    /// Ranks that have met over TCP: this one, and the connections to others, as [`process::join`] makes them.
+    pub(crate) fn over_sockets(rank: u32, num_ranks: u32, links: Vec<process::Link>) -> Result<Self, Error> {
+        let (messages, shared) = sockets::start(rank, num_ranks, links)?;
+        Ok(Self { link: Link::new(messages, shared), data: None })
+    }
+
     /// The progress thread: receives what others send, until the process ends.
     pub(crate) fn progress(&self) -> Result<(), Error> {
-        let link = Arc::clone(&self.link);
+        let Some(Data { engine, .. }) = &self.data else { return Ok(()) };
+        let engine = Arc::clone(engine);
         let look = move || {
             loop {
-                link.engine.progress();
+                engine.progress();
                 std::thread::sleep(PROGRESS_EVERY);
             }
         };
@@ -248,16 +207,13 @@ impl Far {
     pub(crate) fn come(&self) -> u32 {
         let link = &self.link;
         let generation = link.generation.fetch_add(1, Ordering::Relaxed) + 1;
-        let (me, ranks) = (link.engine.rank(), link.engine.num_ranks());
-        for rank in (1..=ranks).map(|distance| (me + distance) % ranks) {
-            link.store(rank, &link.shared().arrived[me as usize], generation.into());
-        }
+        link.store_everywhere(&link.shared().arrived[link.rank() as usize], generation.into());
         generation
     }
 
     /// The ranks that have not arrived at a barrier.
     pub(crate) fn missing(&self, generation: u32) -> impl Iterator<Item = u32> {
-        let arrived = self.link.shared().arrived.iter().take(self.link.engine.num_ranks() as usize);
+        let arrived = self.link.shared().arrived.iter().take(self.link.num_ranks() as usize);
         let arrived = (0..).zip(arrived).filter(move |(_, seen)| seen.load(Ordering::Acquire) < generation.into());
         arrived.map(|(rank, _)| rank)
     }
@@ -267,22 +223,50 @@ impl Far {
         self.link.generation.load(Ordering::Relaxed)
     }
 
-    /// Posts what this rank calls.
+    /// Posts what this rank calls. The others have it when they see it arrive at the barrier that follows.
     pub(crate) fn publish(&self, post: &Post, parity: usize) {
-        let shared = &self.link.shared().posts[parity];
-        // SAFETY: both are posts, made of atomics; others read this one after the barrier that follows.
-        unsafe { memory::copy((&raw const *shared).cast_mut().cast(), (&raw const *post).cast(), size_of::<Post>()) };
+        let own = &self.link.shared().posts[self.link.rank() as usize][parity];
+        // SAFETY: both are posts, made of atomics, and only this thread writes either.
+        unsafe { memory::copy((&raw const *own).cast_mut().cast(), (&raw const *post).cast(), size_of::<Post>()) };
+        self.link.show(own);
     }
 
-    /// Fetches what the others call, to compare it.
-    pub(crate) fn fetch_posts(&self, control: &Control, parity: usize) {
-        let me = self.link.engine.rank();
+    /// Takes what the others have posted, to compare it.
+    pub(crate) fn take_posts(&self, control: &Control, parity: usize) {
+        let me = self.link.rank();
         for (rank, area) in (0..).zip(control.areas()).filter(|(rank, _)| *rank != me) {
-            let at = (&raw const self.link.shared().posts[parity]).cast();
+            let from = (&raw const self.link.shared().posts[rank as usize][parity]).cast();
             let to = (&raw const area.posts[parity]).cast_mut().cast();
-            // SAFETY: both are posts, and this thread alone fetches them.
-            unsafe { self.link.engine.get(rank, to, at, size_of::<Post>()) };
+            // SAFETY: both are posts; the latter is this thread's own.
+            unsafe { memory::read_shared(to, from, size_of::<Post>()) };
         }
+    }
+
+    /// Where a piece of a broadcast is, before [`Far::send_mail`] on the rank that has it, and after the barrier that
+    /// follows on the others.
+    pub(crate) fn mail(&self) -> &[AtomicU64; MAIL_WORDS] {
+        &self.link.shared().mail
+    }
+
+    /// Sends the first words of a piece to all others.
+    pub(crate) fn send_mail(&self, words: usize) {
+        let at = self.mail().as_ptr().cast_mut().cast::<u8>();
+        // SAFETY: words of what is shared, which this thread alone writes meanwhile.
+        unsafe { self.link.messages.copy_to_others(at, at, 8 * words.min(MAIL_WORDS)) };
+    }
+
+    /// What rank 0 says of the engine.
+    pub(crate) fn engine_slot(&self) -> &EngineSlot {
+        &self.link.shared().engine
+    }
+
+    /// Tells the others what this rank, 0, says of the engine.
+    pub(crate) fn show_engine(&self) {
+        let slot = self.engine_slot();
+        self.link.show(&slot.id);
+        let state = &slot.state;
+        // SAFETY: a value of what is shared.
+        unsafe { self.link.messages.store_to_others(state.as_ptr().cast(), 4, state.load(Ordering::Acquire).into()) };
     }
 
     /// Tells the others of a fault. Those that can't be reached learn of it from the launcher.
@@ -292,14 +276,13 @@ impl Far {
         text.set(summary.as_bytes());
         let tell = move || {
             let slot = &link.shared().fault;
-            let me = link.engine.rank();
-            for rank in (0..link.engine.num_ranks()).filter(|rank| *rank != me) {
-                // SAFETY: the fields of symmetric memory that they are.
+            for rank in others(link.rank(), link.num_ranks()) {
+                // SAFETY: the fields of what is shared that they are.
                 unsafe {
                     let summary = (&raw const slot.summary).cast_mut().cast();
-                    link.engine.put(rank, summary, (&raw const text).cast(), size_of_val(&text));
-                    link.engine.update(rank, slot.rank.as_ptr().cast(), 4, Native::Set(fault.into()));
-                    link.engine.update(rank, slot.state.as_ptr().cast(), 4, Native::Set(FAULT_COMPLETE.into()));
+                    link.messages.copy_to(rank, summary, (&raw const text).cast(), size_of_val(&text));
+                    link.messages.store_to(rank, slot.rank.as_ptr().cast(), 4, fault.into());
+                    link.messages.store_to(rank, slot.state.as_ptr().cast(), 4, FAULT_COMPLETE.into());
                 }
             }
             // Nobody may wait for it any more.
@@ -317,49 +300,30 @@ impl Far {
         complete.then(|| (slot.rank.load(Ordering::Relaxed), slot.summary.get()))
     }
 
+    /// A rank that has ended without a word.
+    pub(crate) fn lost(&self) -> Option<u32> {
+        self.link.messages.lost()
+    }
+
+    /// Whether the others are still there, before the run has begun.
+    pub(crate) fn goes_on(&self) -> Result<(), Error> {
+        // In this order: what a rank says comes before its end.
+        let lost = self.lost();
+        if let Some((rank, summary)) = self.heard() {
+            return Err(Error::Stopped { rank, summary });
+        }
+        lost.map_or(Ok(()), |rank| Err(Error::RankDied { rank }))
+    }
+
+    /// Takes leave of the others, all of which have come to the end.
+    pub(crate) fn part(&self) {
+        self.link.messages.part();
+    }
+}
+
+impl Data {
     /// The address here that stands for one in a rank's heap.
     fn at(&self, address: HeapAddress) -> *mut u8 {
         (self.heap as u64 + address.offset) as *mut u8
-    }
-}
-
-/// Heaps in an engine's memory.
-#[derive(Debug)]
-struct Heaps {
-    /// The addresses of the other ranks' heaps; nothing is mapped at those of far ranks.
-    _range: Range,
-    bases: Vec<u64>,
-    near: Vec<bool>,
-    size: u64,
-}
-
-impl HeapMemory for Heaps {
-    fn bases(&self) -> &[u64] {
-        &self.bases
-    }
-
-    fn strided(&self) -> bool {
-        false
-    }
-
-    fn near(&self) -> Option<&[bool]> {
-        Some(&self.near)
-    }
-
-    fn clear(&self, rank: u32, offset: u64, bytes: u64, _: Meanwhile<'_>) -> Result<(), Error> {
-        // SAFETY: inside of this rank's heap, says the caller; no rank knows the address yet.
-        unsafe { memory::clear((self.bases[rank as usize] + offset) as *mut u8, bytes as usize) };
-        Ok(())
-    }
-
-    fn read(&self, address: u64, bytes: usize) -> Option<u64> {
-        let owner = self.bases.iter().position(|base| address.wrapping_sub(*base) < self.size)?;
-        // SAFETY: inside of a mapped heap and aligned, says the caller; flags are accessed as atomics everywhere.
-        self.near[owner].then(|| unsafe {
-            match bytes {
-                4 => u64::from((*(address as *const AtomicU32)).load(Ordering::Relaxed)),
-                _ => (*(address as *const AtomicU64)).load(Ordering::Relaxed),
-            }
-        })
     }
 }

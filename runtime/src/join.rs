@@ -76,7 +76,7 @@ pub(crate) struct Session {
 pub fn join(config: &Config) -> Result<Vec<Rank>, Error> {
     let (world, links) = World::start(config, true)?;
     let world = Arc::new(world);
-    let apart = !links.is_empty();
+    let apart = world.local().len() < world.num_ranks() as usize;
     let session = Arc::new(Session::start(&world, links, config.timeout)?);
     leave::note(&world);
     for local in world.local() {

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::control::{Control, ENGINE_FAILED, ENGINE_ID_WORDS, ENGINE_KNOWN, ENGINE_UNKNOWN, RankArea};
+use crate::control::{Control, ENGINE_FAILED, ENGINE_ID_WORDS, ENGINE_KNOWN, ENGINE_UNKNOWN, EngineSlot, RankArea};
 use crate::driver::gpu::api::Identity;
 use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
@@ -46,19 +46,27 @@ fn heard(area: &RankArea) -> Option<Identity> {
     (identity != Identity::default()).then_some(identity)
 }
 
-/// What the engine calls this run, which rank 0 has it say.
-pub(crate) fn engine_id(control: &Control, rank: u32, engine: &Nvshmem) -> Result<[u64; ENGINE_ID_WORDS], Error> {
-    let slot = &control.engine;
+/// What the engine calls this run, which rank 0 has it say: in `slot`, which `show` makes known to the others. While
+/// these wait, `goes_on` says whether they still should.
+pub(crate) fn engine_id(
+    slot: &EngineSlot,
+    rank: u32,
+    engine: &Nvshmem,
+    show: impl FnOnce(),
+    goes_on: &dyn Fn() -> Result<(), Error>,
+) -> Result<[u64; ENGINE_ID_WORDS], Error> {
     if rank == 0 {
         let made = engine.new_id();
         for (to, from) in slot.id.iter().zip(made.as_ref().map_or(&[][..], |id| &id[..])) {
             to.store(*from, Ordering::Relaxed);
         }
         slot.state.store(if made.is_ok() { ENGINE_KNOWN } else { ENGINE_FAILED }, Ordering::Release);
+        show();
         return made;
     }
     let end = Instant::now() + STARTS_IN;
     while slot.state.load(Ordering::Acquire) == ENGINE_UNKNOWN && Instant::now() < end {
+        goes_on()?;
         std::thread::sleep(RETRY);
     }
     match slot.state.load(Ordering::Acquire) {

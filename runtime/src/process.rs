@@ -1,4 +1,4 @@
-//! A process for each rank, all on one host.
+//! A process for each rank: all on one host, where they hand each other their memory, or on several, with connections.
 
 mod coordinator;
 mod environment;
@@ -6,6 +6,7 @@ mod environment;
 mod fuzz;
 mod message;
 mod monitor;
+mod network;
 mod output;
 #[expect(unsafe_code, reason = "a descriptor of a process by its number")]
 mod peer;

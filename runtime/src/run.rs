@@ -11,11 +11,11 @@ use crate::check::CheckFailures;
 use crate::collective;
 use crate::control::{Control, HostState};
 use crate::crash;
-use crate::driver::Device;
+use crate::driver::{Device, Driver};
 use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
-use crate::far::EngineRanks;
-use crate::heap::{DEFAULT_HEAP_SIZE, heap_stride};
+use crate::far::{EngineRanks, Far};
+use crate::heap::{DEFAULT_HEAP_SIZE, HeapMap, heap_stride};
 use crate::lock::lock;
 use crate::memory;
 use crate::peers;
@@ -70,7 +70,7 @@ pub struct EngineOfGpus {
 pub enum Ranks {
     /// This many, all in this process.
     Threads(u32),
-    /// One in this process, the others in other processes of this host.
+    /// One in this process, the others in other processes: of this host, or with [`Config::engine`] of several.
     Process(Bootstrap),
     /// One in this process, the others on any node that an engine reaches.
     Engine(EngineRanks),
@@ -234,16 +234,18 @@ fn in_threads(config: &Config, ranks: u32, joined: bool) -> Result<World, Error>
 }
 
 fn in_process(config: &Config, bootstrap: &Bootstrap, joined: bool) -> Result<(World, Vec<Link>), Error> {
-    let rank = bootstrap.rank;
+    let (rank, num_ranks) = (bootstrap.rank, bootstrap.num_ranks);
+    let one_host = bootstrap.network.is_none();
+    if !one_host && config.engine.is_none() {
+        let what = "ranks on several hosts".to_owned();
+        return Err(Error::InvalidConfig { what, mend: "only an engine reaches them, NVSHMEM on NVIDIA GPUs" });
+    }
     bootstrap.announce()?;
     let prepared = config.device.open().and_then(|driver| {
         driver.prepare(&[rank])?;
-        let engine = config.engine.as_ref().map(|_| Nvshmem::load()).transpose()?;
+        let engine = config.engine.as_ref().map(|_| Nvshmem::load(one_host)).transpose()?;
         // The heap is the engine's where there is one.
-        let heap = match engine {
-            Some(_) => memory::create("symm-no-heap", 0)?,
-            None => driver.create_heap(rank, config.heap_size)?,
-        };
+        let heap = engine.is_none().then(|| driver.create_heap(rank, config.heap_size)).transpose()?;
         Ok((driver, engine, heap))
     });
     let (driver, engine, heap) =
@@ -251,20 +253,50 @@ fn in_process(config: &Config, bootstrap: &Bootstrap, joined: bool) -> Result<(W
     let (heap_size, mode, device) = (config.heap_size, config.mode(joined), driver.name());
     let trace = mode.trace;
     let session = join(bootstrap, Offer { heap, heap_size, trace, device, sealed: driver.checks_heaps() })?;
-    let control = Control::map(session.control, bootstrap.num_ranks as usize)?;
-    let identities =
-        driver.queues().map(|_| peers::identities(&control, rank, driver.identity(rank))).unwrap_or_default();
+    let control = Control::map(session.control, num_ranks as usize)?;
+    let (far, links) = if one_host {
+        (None, session.links)
+    } else {
+        (Some(Far::over_sockets(rank, num_ranks, session.links)?), Vec::new())
+    };
     let heaps = match engine {
-        None => driver.map_heaps(session.heaps, config.heap_size, &[rank], &identities)?,
+        None => {
+            let identity = |_| peers::identities(&control, rank, driver.identity(rank));
+            let identities = driver.queues().map(identity).unwrap_or_default();
+            driver.map_heaps(session.heaps, config.heap_size, &[rank], &identities)?
+        }
         Some(engine) => {
-            let domain = config.engine.as_ref().and_then(|engine| engine.domain);
-            let node = |other: u32| domain.map_or(0, |ranks| other / ranks.max(1));
-            let is_of_node = |other| node(other) == node(rank);
-            let id = peers::engine_id(&control, rank, &engine)?;
-            driver.map_engine(engine, (rank, bootstrap.num_ranks, config.heap_size), id, &is_of_node)?
+            let goes_on = || match &far {
+                Some(far) => far.goes_on(),
+                None => links.iter().try_for_each(Link::goes_on),
+            };
+            let started = by_gpus(config, &*driver, engine, (rank, num_ranks), (&control, far.as_ref()), &goes_on);
+            started.inspect_err(|error| {
+                // What another rank has said, it has said to all.
+                if let Some(far) = far.as_ref().filter(|_| !matches!(error, Error::Stopped { .. })) {
+                    far.tell(rank, &error.to_string());
+                }
+            })?
         }
     };
-    Ok((World::new(control, heaps, None, &[rank], driver, mode)?, session.links))
+    Ok((World::new(control, heaps, far, &[rank], driver, mode)?, links))
+}
+
+/// Heaps of an engine of GPUs, which all ranks start.
+fn by_gpus(
+    config: &Config,
+    driver: &dyn Driver,
+    engine: Nvshmem,
+    (rank, num_ranks): (u32, u32),
+    (control, far): (&Control, Option<&Far>),
+    goes_on: &dyn Fn() -> Result<(), Error>,
+) -> Result<HeapMap, Error> {
+    let domain = config.engine.as_ref().and_then(|engine| engine.domain);
+    let node = |other: u32| domain.map_or(0, |ranks| other / ranks.max(1));
+    let is_of_node = |other| node(other) == node(rank);
+    let slot = far.map_or(&control.engine, Far::engine_slot);
+    let id = peers::engine_id(slot, rank, &engine, || far.into_iter().for_each(Far::show_engine), goes_on)?;
+    driver.map_engine(engine, (rank, num_ranks, config.heap_size), id, &is_of_node, goes_on)
 }
 
 fn by_engine(config: &Config, ranks: &EngineRanks, joined: bool) -> Result<World, Error> {

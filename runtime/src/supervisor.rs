@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::clock;
 use crate::control::{FAULT_CLAIMED, FAULT_COMPLETE, HostState, NO_FAULT};
 use crate::error::Error;
+use crate::far::Far;
 use crate::futex;
 use crate::interrupt;
 use crate::report::{report, stopped_process};
@@ -88,6 +89,10 @@ pub(crate) fn watch(world: &World, limit: Option<Limit>) {
             continue;
         } else if !world.joined && interrupt::is_asked() {
             world.fail(me, Error::Interrupted { report: report(world) });
+            continue;
+        } else if let Some(rank) = world.far.as_ref().and_then(Far::lost) {
+            // What it has said comes before its end.
+            world.fail(me, Error::RankDied { rank });
             continue;
         } else if let Some(stuck) = detector.look(world) {
             world.fail(me, stuck);

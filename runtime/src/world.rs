@@ -212,6 +212,11 @@ impl World {
             return;
         }
         memory.close_others();
+        if let Some(far) = &self.far {
+            // The engine has waited for all.
+            far.part();
+            return;
+        }
         let closed = &self.control.closed.0;
         closed.fetch_add(1, Ordering::AcqRel);
         futex::wake(closed);

@@ -81,6 +81,7 @@ impl Status {
             | Error::Left { .. } => Self::Stopped,
             Error::Environment { .. }
             | Error::SeveralHosts { .. }
+            | Error::Meeting { .. }
             | Error::RunMismatch { .. }
             | Error::DuplicateRank { .. }
             | Error::RanksAbsent { .. }

@@ -65,6 +65,7 @@ impl Driver for Cpu {
         _: (u32, u32, u64),
         _: [u64; ENGINE_ID_WORDS],
         _: &dyn Fn(u32) -> bool,
+        _: &dyn Fn() -> Result<(), Error>,
     ) -> Result<HeapMap, Error> {
         Err(Error::Unsupported { what: "NVSHMEM", driver: "cpu", mend: "use the driver cuda" })
     }

@@ -32,8 +32,8 @@ const MEND: &str = "install it (pip install nvidia-nvshmem-cu13), or name its li
 const WITH_ID: c_uint = 1 << 3;
 /// Bytes of symmetric memory beside the heap: what the library needs itself, and what aligning takes.
 const MORE: u64 = 512 << 20;
-/// Settings for ranks of one host, where the environment has none.
-const SETTINGS: [(&str, &str); 1] = [("NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "lo")];
+/// How ranks of one host meet, where the environment says nothing; those of several meet as the library finds best.
+const MEETS_BY: (&str, &str) = ("NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "lo");
 /// How much symmetric memory there is, where it does not grow.
 const MEMORY: &str = "NVSHMEM_SYMMETRIC_SIZE";
 /// The folder of the wheel's libraries in Python's packages.
@@ -90,6 +90,8 @@ impl Id {
 /// The engine, started or not.
 pub(crate) struct Nvshmem {
     functions: Functions,
+    /// Whether all ranks are on this host.
+    one_host: bool,
     /// Never closed: its threads stay.
     #[expect(dead_code, reason = "it keeps the library open")]
     library: std::mem::ManuallyDrop<Library>,
@@ -107,7 +109,7 @@ fn no(reason: String) -> Error {
 
 impl Nvshmem {
     /// Loads the library.
-    pub(crate) fn load() -> Result<Self, Error> {
+    pub(crate) fn load(one_host: bool) -> Result<Self, Error> {
         let path = library()?;
         let shown = path.display();
         // SAFETY: whoever installed the library, or names another, vouches for what it does when it is loaded.
@@ -126,15 +128,17 @@ impl Nvshmem {
                  name its library in {LIBRARY_VARIABLE}"
             )));
         }
-        Ok(Self { functions, library: std::mem::ManuallyDrop::new(library) })
+        Ok(Self { functions, one_host, library: std::mem::ManuallyDrop::new(library) })
+    }
+
+    fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let (name, value) = MEETS_BY;
+        self.one_host.then(|| (name, value.to_owned())).into_iter()
     }
 
     /// A name for a run, by which its ranks find each other.
     pub(crate) fn new_id(&self) -> Result<[u64; ENGINE_ID_WORDS], Error> {
-        for (name, value) in SETTINGS.into_iter().filter(|(name, _)| std::env::var_os(name).is_none()) {
-            // SAFETY: as below.
-            unsafe { std::env::set_var(name, value) };
-        }
+        set(self.settings());
         let mut id = Id::new();
         // SAFETY: it stores an id.
         let failed = unsafe { (self.functions.get_id)(&raw mut id) };
@@ -154,12 +158,7 @@ impl Nvshmem {
     ) -> Result<(), Error> {
         enough(heap_size)?;
         let memory = (MEMORY, heap_size.saturating_add(MORE).to_string());
-        let settings = SETTINGS.map(|(name, value)| (name, value.to_owned())).into_iter().chain([memory]);
-        for (name, value) in settings.filter(|(name, _)| std::env::var_os(name).is_none()) {
-            // SAFETY: set before the library starts threads that could read the environment at the same time; whoever
-            // calls `run` or `join` beside threads of its own has to set it.
-            unsafe { std::env::set_var(name, value) };
-        }
+        set(self.settings().chain([memory]));
         // SAFETY: both are 128 bytes, and an id is valid whatever bytes it has.
         let id = unsafe { std::mem::transmute::<[u64; ENGINE_ID_WORDS], Id>(id) };
         let (rank, num_ranks) = (rank.cast_signed(), num_ranks.cast_signed());
@@ -228,6 +227,15 @@ impl Nvshmem {
             (self.functions.free)(heap as *mut c_void);
             (self.functions.finalize)();
         }
+    }
+}
+
+/// Sets what the environment does not have.
+fn set(settings: impl Iterator<Item = (&'static str, String)>) {
+    for (name, value) in settings.filter(|(name, _)| std::env::var_os(name).is_none()) {
+        // SAFETY: set before the library starts threads that could read the environment at the same time; whoever calls
+        // `run` or `join` beside threads of its own has to set it.
+        unsafe { std::env::set_var(name, value) };
     }
 }
 

@@ -13,6 +13,7 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
 use super::{Engine, Native};
 use crate::error::{Error, system::why};
+use crate::far::Messages;
 use crate::lock::lock;
 use symm_abi::far::OPENSHMEM;
 use symm_abi::heap::HEAP_ALIGN;
@@ -196,7 +197,7 @@ fn pe(rank: u32) -> c_int {
     rank.cast_signed()
 }
 
-impl Engine for OpenShmem {
+impl Messages for OpenShmem {
     fn rank(&self) -> u32 {
         self.rank
     }
@@ -205,6 +206,18 @@ impl Engine for OpenShmem {
         self.num_ranks
     }
 
+    unsafe fn copy_to(&self, rank: u32, at: *mut u8, from: *const u8, bytes: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { self.put(rank, at, from, bytes) };
+    }
+
+    unsafe fn store_to(&self, rank: u32, at: *mut u8, bytes: usize, value: u64) {
+        // SAFETY: the caller's promise.
+        unsafe { self.update(rank, at, bytes, Native::Set(value)) };
+    }
+}
+
+impl Engine for OpenShmem {
     fn alloc(&self, bytes: u64) -> Option<*mut u8> {
         let _call = lock(&self.call);
         // SAFETY: all ranks ask for the same, says the caller.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{Ordering, fence};
 
-use super::Far;
+use super::Data;
 use crate::agent::Agent;
 use crate::engine::Native;
 use crate::error::Error;
@@ -25,6 +25,11 @@ impl Agent {
     }
 }
 
+/// What reaches the heaps of far ranks.
+fn data(agent: &Agent) -> Option<&Data> {
+    agent.world.far.as_ref().and_then(|far| far.data.as_ref())
+}
+
 /// The error for an address in no heap: no op of the dialect makes one from valid operands.
 fn nobodys(at: *const u8) -> Error {
     Error::Program(format!("{at:p} is in the heap of no rank that the engine reaches: a rank or an index out of range"))
@@ -36,8 +41,8 @@ fn nobodys(at: *const u8) -> Error {
 /// What is not in a far rank's heap is valid for `bytes` bytes.
 pub(crate) unsafe fn copy(agent: &Agent, dst: *mut u8, src: *const u8, bytes: u64) -> Result<(), Error> {
     let ends = (agent.far(dst, bytes)?, agent.far(src, bytes)?);
-    let Some(far) = &agent.world.far else { return Err(nobodys(dst)) };
-    let (engine, length) = (&far.link.engine, bytes as usize);
+    let Some(far) = data(agent) else { return Err(nobodys(dst)) };
+    let (engine, length) = (&far.engine, bytes as usize);
     fence(Ordering::SeqCst);
     // SAFETY: the far end lies in a heap, by `Agent::far`; the other one is the caller's promise.
     unsafe {
@@ -67,7 +72,7 @@ pub(crate) fn update(
     (value, expected): (u64, u64),
 ) -> Result<u64, Error> {
     let place = agent.far(ptr, bytes.into())?;
-    let (Some(far), Some(place)) = (&agent.world.far, place) else { return Err(nobodys(ptr)) };
+    let (Some(far), Some(place)) = (data(agent), place) else { return Err(nobodys(ptr)) };
     let unknown = || Error::Program(format!("an update of an unknown kind, {kind}, of {bytes} bytes"));
     let kind = Update::from_code(kind).filter(|_| matches!(bytes, 1 | 2 | 4 | 8)).ok_or_else(unknown)?;
     if !ptr.addr().is_multiple_of(bytes as usize) {
@@ -79,7 +84,7 @@ pub(crate) fn update(
     Ok(old)
 }
 
-impl Far {
+impl Data {
     fn update(&self, place: HeapAddress, kind: Update, bytes: u32, (value, expected): (u64, u64)) -> u64 {
         let native = match kind {
             Update::Add => Some(Native::Add(value)),
@@ -88,7 +93,7 @@ impl Far {
             Update::Swap if bytes == 8 => Some(Native::Swap(expected, value)),
             _ => None,
         };
-        let engine = &self.link.engine;
+        let engine = &self.engine;
         if let Some(native) = native.filter(|_| bytes >= 4) {
             // SAFETY: in a heap and aligned, says the caller.
             return unsafe { engine.update(place.rank, self.at(place), bytes as usize, native) };

@@ -33,7 +33,7 @@ impl Far {
     /// The reports of all ranks: this one's, and what the others answer.
     pub(crate) fn reports(&self, own: impl Fn() -> String) -> String {
         let link = &self.link;
-        let (me, ranks) = (link.engine.rank(), link.engine.num_ranks());
+        let (me, ranks) = (link.rank(), link.num_ranks());
         let asker = Arc::clone(link);
         // A rank that is dead may never take the question.
         let ask = move || {
@@ -89,11 +89,11 @@ fn whole_lines(text: &str) -> &str {
 
 impl Link {
     fn tell_answer(&self, rank: u32, text: &Text<MOST>) {
-        let (answers, me) = (&self.shared().answers, self.engine.rank() as usize);
-        // SAFETY: a text in symmetric memory, and one of this function's caller.
+        let (answers, me) = (&self.shared().answers, self.rank() as usize);
+        // SAFETY: a text in what is shared, and one of this function's caller.
         unsafe {
             let at = (&raw const answers.texts[me]).cast_mut().cast();
-            self.engine.put(rank, at, (&raw const *text).cast(), size_of_val(text));
+            self.messages.copy_to(rank, at, (&raw const *text).cast(), size_of_val(text));
         }
         self.store(rank, &answers.answered[me], 1);
     }

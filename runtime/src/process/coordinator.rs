@@ -11,14 +11,15 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, accept_with, bind, lis
 
 use super::environment::Bootstrap;
 use super::message::{Inbox, send};
+use super::network;
 use super::peer::Peer;
 use super::rendezvous::{
     FOREIGN, Link, MOST_BYTES, OCCUPIED, Offer, RETRY, STAYS_AFTER_REFUSAL, Session, TELLS_IN, address, dial, is_gone,
+    own_control,
 };
 use super::state;
 use super::terms::{Answer, Hello, Memory, Ready};
 use super::timer::Timer;
-use crate::control::Control;
 use crate::error::Error;
 use crate::fork::Kept;
 use crate::interrupt;
@@ -44,6 +45,8 @@ pub(super) struct Coordinator {
     members: Vec<Option<Member>>,
     /// Processes that have come and do not belong to this run.
     rejected: Vec<Member>,
+    /// Whether the connections are a network's.
+    is_network: bool,
 }
 
 /// A connection whose process has not introduced itself.
@@ -61,7 +64,9 @@ struct Member {
     pid: i32,
     inbox: Inbox,
     hello: Hello,
-    /// Once it is ready.
+    /// Whether it has brought what it contributes.
+    is_ready: bool,
+    /// Its heap, if heaps are handed over.
     heap: Option<OwnedFd>,
 }
 
@@ -69,14 +74,15 @@ impl Coordinator {
     pub(super) fn open(bootstrap: &Bootstrap) -> Result<Self, Error> {
         let listener = open(bootstrap)?;
         let members = (1..bootstrap.num_ranks).map(|_| None).collect();
-        Ok(Self { listener, pending: Vec::new(), members, rejected: Vec::new() })
+        let is_network = bootstrap.network.is_some();
+        Ok(Self { listener, pending: Vec::new(), members, rejected: Vec::new(), is_network })
     }
 
     /// Waits until all ranks are ready, and sends each the memory of all.
     pub(super) fn gather(mut self, bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
         let (hello, memory) = (Hello::new(bootstrap), Memory::of(&offer));
         let mut timer = Timer::new(bootstrap.deadline);
-        while self.members.iter().flatten().filter(|member| member.heap.is_some()).count() < self.members.len() {
+        while self.members.iter().flatten().filter(|member| member.is_ready).count() < self.members.len() {
             let late = timer.is_over();
             let step = if late { Err(self.late(bootstrap.deadline)) } else { self.step(&hello, &memory, &offer) };
             let step = step.and_then(|()| interrupt::check());
@@ -85,7 +91,7 @@ impl Coordinator {
                 return Err(error);
             }
         }
-        welcome(offer, self.members.into_iter().flatten().collect(), bootstrap.deadline)
+        welcome(bootstrap, offer, self.members.into_iter().flatten().collect())
     }
 
     /// Tells all ranks why there is no run, including those that come a little later: without rank 0 they would wait
@@ -122,7 +128,7 @@ impl Coordinator {
     fn late(&self, after: Duration) -> Error {
         let absent: Vec<u32> =
             (1..).zip(&self.members).filter(|(_, member)| member.is_none()).map(|(rank, _)| rank).collect();
-        let silent = self.members.iter().flatten().find(|member| member.heap.is_none());
+        let silent = self.members.iter().flatten().find(|member| !member.is_ready);
         match silent {
             Some(member) if absent.is_empty() => {
                 Error::Silent { rank: member.hello.rank, pid: member.pid, after, state: state::of(member.pid) }
@@ -210,8 +216,13 @@ impl Coordinator {
                 Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => break,
                 Err(errno) => return Err(Error::system("accept another rank")(errno)),
             };
-            // Only processes of this user are our ranks: any other connection is closed.
-            let Some(peer) = Peer::of(&stream).filter(|peer| peer.is_ours()) else { continue };
+            // Only processes of this user are our ranks: any other connection is closed. A network does not tell.
+            let peer = if self.is_network {
+                network::prepare(&stream).ok().map(|()| Peer::of_network())
+            } else {
+                Peer::of(&stream).filter(|peer| peer.is_ours())
+            };
+            let Some(peer) = peer else { continue };
             if self.pending.len() == MOST_PENDING {
                 self.pending.remove(0);
             }
@@ -228,7 +239,7 @@ impl Pending {
         match self.inbox.take(&self.stream) {
             Ok(Some((hello, _))) => {
                 let Self { stream, pid, inbox } = self;
-                come.push(Member { stream, pid, inbox, hello, heap: None });
+                come.push(Member { stream, pid, inbox, hello, is_ready: false, heap: None });
             }
             Ok(None) => pending.push(self),
             Err(_) => {}
@@ -244,16 +255,19 @@ impl Member {
         let failed = |error| if is_gone(&error) { Error::RankDied { rank } } else { refused(error.to_string()) };
         let said = self.inbox.take(&self.stream).map_err(failed)?;
         let Some((ready, fds)) = said else { return Ok(()) };
-        if self.heap.is_some() {
+        if self.is_ready {
             return Err(refused("it sent something when it should have waited for an answer".to_owned()));
         }
         match ready {
             Ready::Declines(reason) => Err(refused(reason)),
             Ready::Brings(theirs) => {
                 theirs.compare(rank, memory)?;
-                let heap = fds.into_iter().next();
-                let sound = heap.filter(|heap| !offer.sealed || memory::is_sealed(heap, offer.heap_size));
-                self.heap = Some(sound.ok_or_else(|| refused("its heap is not what it announced".to_owned()))?);
+                if offer.heap.is_some() {
+                    let heap = fds.into_iter().next();
+                    let sound = heap.filter(|heap| !offer.sealed || memory::is_sealed(heap, offer.heap_size));
+                    self.heap = Some(sound.ok_or_else(|| refused("its heap is not what it announced".to_owned()))?);
+                }
+                self.is_ready = true;
                 Ok(())
             }
         }
@@ -265,13 +279,14 @@ impl Member {
     }
 }
 
-fn welcome(offer: Offer, mut members: Vec<Member>, deadline: Duration) -> Result<Session, Error> {
-    let mut heaps = vec![offer.heap];
+fn welcome(bootstrap: &Bootstrap, offer: Offer, mut members: Vec<Member>) -> Result<Session, Error> {
+    let mut heaps: Vec<_> = offer.heap.into_iter().collect();
     heaps.extend(members.iter_mut().filter_map(|member| member.heap.take()));
-    let control = memory::create("symm-control", Control::bytes(heaps.len()))?;
-    let all: Vec<_> = std::iter::once(&control).chain(&heaps).map(AsFd::as_fd).collect();
+    let control = own_control(bootstrap.num_ranks)?;
+    let is_shared = bootstrap.network.is_none();
+    let all: Vec<_> = std::iter::once(&control).filter(|_| is_shared).chain(&heaps).map(AsFd::as_fd).collect();
     for (index, member) in members.iter().enumerate() {
-        match send(&member.stream, &Answer::Welcome, &all, deadline) {
+        match send(&member.stream, &Answer::Welcome, &all, bootstrap.deadline) {
             // It has died; the run has begun, so the others learn of it as of any death.
             Err(error) if is_gone(&error) => {}
             Err(error) => {
@@ -287,6 +302,9 @@ fn welcome(offer: Offer, mut members: Vec<Member>, deadline: Duration) -> Result
 }
 
 fn open(bootstrap: &Bootstrap) -> Result<Kept, Error> {
+    if let Some(network) = &bootstrap.network {
+        return network.listen();
+    }
     let failed = || Error::system("listen for the other ranks");
     let address = address(bootstrap).map_err(failed())?;
     let mut timer = Timer::new(TELLS_IN);
@@ -341,7 +359,7 @@ mod tests {
     #[test]
     fn who_comes_while_another_declines_is_told() {
         let offer = Offer {
-            heap: memory::create("coordinator", 4 << 20).unwrap(),
+            heap: Some(memory::create("coordinator", 4 << 20).unwrap()),
             heap_size: 4 << 20,
             trace: false,
             device: "cpu",

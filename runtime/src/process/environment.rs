@@ -5,6 +5,7 @@ use std::num::{IntErrorKind, ParseIntError};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use super::network::Network;
 use super::rendezvous::Presence;
 use crate::error::Error;
 use crate::run::EngineOfGpus;
@@ -14,8 +15,6 @@ use symm_abi::heap::MAX_RANKS;
 const DEADLINE: Duration = Duration::from_secs(30);
 /// What [`Error::SeveralHosts`] has users do.
 const ONE_HOST: &str = "ranks reach each other through shared memory, so start all on one host";
-/// The same where an engine of GPUs was asked for.
-const ONE_HOST_WITH_ENGINE: &str = "NVSHMEM is used with the ranks of one host so far, so start all on one host";
 /// Slurm's step numbers from here on are not started by srun: the batch script, an interactive shell.
 const RESERVED_STEPS: u32 = 0xffff_fff0;
 
@@ -34,6 +33,10 @@ pub struct Bootstrap {
     /// Name of the socket that rank 0 listens on. It is in Linux's abstract namespace: not a file, and gone with rank
     /// 0.
     pub(crate) socket: String,
+    /// What distinguishes the launcher's run from others.
+    pub(super) run: String,
+    /// Where the ranks meet, if they are on several hosts.
+    pub(crate) network: Option<Network>,
     /// Whether the others already know that this rank is there.
     pub(super) presence: Arc<Mutex<Option<Presence>>>,
 }
@@ -162,53 +165,79 @@ impl Bootstrap {
         Self::from_variables(variable)
     }
 
-    /// As [`Bootstrap::from_env`], for a run that may have an engine of GPUs; `otherwise` is what users can do without
-    /// one if there are several hosts.
+    /// As [`Bootstrap::from_env`], for a run that may have an engine of GPUs: then the ranks may be on several hosts,
+    /// and meet at the host that `MASTER_ADDR` names, at the port `SYMM_PORT` or else the one after `MASTER_PORT`.
+    /// `otherwise` is what users can do without an engine if there are several hosts.
     ///
     /// # Errors
-    /// As those.
+    /// As those, and [`Error::Meeting`].
     pub fn for_engine(engine: Option<&EngineOfGpus>, otherwise: Option<&'static str>) -> Result<Self, Error> {
-        let told = if engine.is_some() { Some(ONE_HOST_WITH_ENGINE) } else { otherwise };
+        if engine.is_some() {
+            return Self::wherever();
+        }
         Self::from_env().map_err(|mut error| {
-            if let (Error::SeveralHosts { mend, .. }, Some(told)) = (&mut error, told) {
+            if let (Error::SeveralHosts { mend, .. }, Some(told)) = (&mut error, otherwise) {
                 *mend = told;
             }
             error
         })
     }
 
+    /// As [`Bootstrap::from_env`], for ranks of one host or of several.
+    ///
+    /// # Errors
+    /// As those, and [`Error::Meeting`].
+    pub fn wherever() -> Result<Self, Error> {
+        Self::on_any_hosts(&variable)
+    }
+
+    pub(super) fn on_any_hosts(get: &impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        let (mut bootstrap, elsewhere) = Self::read(get)?;
+        bootstrap.network = elsewhere.map(|_| Network::from_variables(get)).transpose()?;
+        Ok(bootstrap)
+    }
+
     pub(super) fn from_variables(get: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        let launcher = launched_by(&get).unwrap_or(&LAUNCHERS[0]);
-        let ranks_from = launcher.num_ranks(&get);
+        let (bootstrap, elsewhere) = Self::read(&get)?;
+        let world = bootstrap.num_ranks;
+        match elsewhere {
+            Some((variable, value)) => Err(Error::SeveralHosts { world, variable, value, mend: ONE_HOST }),
+            None => Ok(bootstrap),
+        }
+    }
+
+    /// What the variables say; and the one that says that ranks are elsewhere, if one does.
+    fn read(get: &impl Fn(&str) -> Option<String>) -> Result<(Self, Option<(&'static str, u32)>), Error> {
+        let launcher = launched_by(get).unwrap_or(&LAUNCHERS[0]);
+        let ranks_from = launcher.num_ranks(get);
         let wrong = |variable: &str, problem| Error::Environment { variable: variable.to_owned(), problem };
         if get(launcher.rank).is_none() && get(ranks_from).is_some() {
             let problem = format!("is not set, but {ranks_from} is (if no launcher starts the ranks, unset that)");
             return Err(wrong(launcher.rank, problem));
         }
-        let (rank, num_ranks) = (number(&get, launcher.rank)?, number(&get, ranks_from)?);
+        let (rank, num_ranks) = (number(get, launcher.rank)?, number(get, ranks_from)?);
         if num_ranks == 0 || num_ranks > MAX_RANKS {
             return Err(wrong(ranks_from, format!("is {num_ranks}, and a run has 1 to {MAX_RANKS} ranks")));
         }
         if rank >= num_ranks {
             return Err(wrong(launcher.rank, format!("is {rank}, and ranks are below {num_ranks}")));
         }
-        let elsewhere = match (optional(&get, launcher.local)?, optional(&get, launcher.hosts)?) {
+        let elsewhere = match (optional(get, launcher.local)?, optional(get, launcher.hosts)?) {
             (Some(local), _) => (local != num_ranks).then_some((launcher.local, local)),
             (None, hosts) => hosts.filter(|hosts| *hosts > 1).map(|hosts| (launcher.hosts, hosts)),
         };
-        if let Some((variable, value)) = elsewhere {
-            return Err(Error::SeveralHosts { world: num_ranks, variable, value, mend: ONE_HOST });
-        }
-        let port = optional(&get, "MASTER_PORT")?.unwrap_or(0);
+        let port = optional(get, "MASTER_PORT")?.unwrap_or(0);
         let mut run = DefaultHasher::new();
         for name in launcher.run {
             run.write(get(name).unwrap_or_default().as_bytes());
             run.write_u8(0);
         }
         let user = rustix::process::geteuid().as_raw();
-        let socket = format!("symm-{user}-{port}-{:016x}", run.finish());
-        let (fingerprint, options) = (Vec::new(), Vec::new());
-        Ok(Self { deadline: DEADLINE, fingerprint, options, rank, num_ranks, socket, presence: Arc::default() })
+        let run = format!("{:016x}", run.finish());
+        let socket = format!("symm-{user}-{port}-{run}");
+        let (deadline, network) = (DEADLINE, None);
+        let (fingerprint, options, presence) = Default::default();
+        Ok((Self { deadline, fingerprint, options, rank, num_ranks, socket, run, network, presence }, elsewhere))
     }
 
     /// This process's rank, from 0.
@@ -229,7 +258,7 @@ fn number(get: &impl Fn(&str) -> Option<String>, name: &str) -> Result<u32, Erro
     optional(get, name)?.ok_or_else(missing)
 }
 
-fn optional(get: &impl Fn(&str) -> Option<String>, name: &str) -> Result<Option<u32>, Error> {
+pub(super) fn optional(get: &impl Fn(&str) -> Option<String>, name: &str) -> Result<Option<u32>, Error> {
     get(name)
         .map(|value| {
             value.trim().parse().map_err(|error: ParseIntError| {
@@ -321,5 +350,16 @@ mod tests {
         assert!(elsewhere.contains("16 ranks were started, but not all on this host (LOCAL_WORLD_SIZE is 8)"));
         let slurm = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4"), ("SLURM_NNODES", "2"), ("SLURM_STEP_ID", "0")];
         assert!(message(&slurm).contains("(SLURM_NNODES is 2)"));
+    }
+
+    #[test]
+    fn several_hosts_meet_where_the_variables_say() {
+        let network = |variables: &[(&str, &str)]| {
+            let get = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            Bootstrap::on_any_hosts(&get).unwrap().network.map(|network| network.to_string())
+        };
+        let set = [("RANK", "9"), ("WORLD_SIZE", "16"), ("MASTER_ADDR", "node0"), ("MASTER_PORT", "29500")];
+        assert_eq!(network(&[&set[..], &[("LOCAL_WORLD_SIZE", "8")]].concat()).unwrap(), "port 29501 of node0");
+        assert_eq!(network(&[&set[..], &[("LOCAL_WORLD_SIZE", "16")]].concat()), None);
     }
 }

@@ -67,7 +67,7 @@ fn next_run() -> u32 {
 
 fn offer() -> Offer {
     let heap = memory::create("fuzz", HEAP).unwrap();
-    Offer { heap, heap_size: HEAP, trace: false, device: "cpu", sealed: true }
+    Offer { heap: Some(heap), heap_size: HEAP, trace: false, device: "cpu", sealed: true }
 }
 
 /// A rank that meets another, on its own thread.

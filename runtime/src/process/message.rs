@@ -146,6 +146,11 @@ impl Inbox {
     }
 }
 
+/// Whether something else than a message of a rank was received.
+pub(super) fn is_unknown(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::InvalidData
+}
+
 fn invalid(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }

@@ -127,6 +127,13 @@ fn watch(world: &World, links: &[Link], closing: &AtomicBool) {
     }
 }
 
+impl Link {
+    /// Whether the rank is still there, before the run has begun.
+    pub(crate) fn goes_on(&self) -> Result<(), Error> {
+        if is_closed(&self.stream) { Err(Error::RankDied { rank: self.rank }) } else { Ok(()) }
+    }
+}
+
 fn is_closed(stream: &Kept) -> bool {
     let mut byte = [MaybeUninit::<u8>::uninit(); 1];
     match recv(stream, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT) {

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::os::fd::{AsFd, AsRawFd};
 
+/// In place of the number of a process that a network reaches: it may be another host's.
+const OF_NETWORK: i32 = -1;
+
 /// User and process at the other end, as this process knows them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer {
@@ -27,6 +30,11 @@ impl Peer {
         whole.then_some(Self { user: credentials.uid, pid: credentials.pid })
     }
 
+    /// A process at the other end of a network.
+    pub(super) fn of_network() -> Self {
+        Self { user: rustix::process::geteuid().as_raw(), pid: OF_NETWORK }
+    }
+
     /// Whether it belongs to the user of these ranks.
     pub(super) fn is_ours(self) -> bool {
         self.user == rustix::process::geteuid().as_raw()
@@ -40,6 +48,7 @@ impl fmt::Display for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             0 => f.write_str("a process of another PID namespace"),
+            OF_NETWORK => f.write_str("a process that the network reaches"),
             pid => write!(f, "process {pid}"),
         }
     }

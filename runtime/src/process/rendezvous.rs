@@ -43,7 +43,8 @@ pub(super) const STAYS_AFTER_REFUSAL: Duration = Duration::from_secs(5);
 /// What this rank contributes to the run.
 #[derive(Debug)]
 pub(crate) struct Offer {
-    pub(crate) heap: OwnedFd,
+    /// `None` where the ranks do not hand each other their memory.
+    pub(crate) heap: Option<OwnedFd>,
     pub(crate) heap_size: u64,
     pub(crate) trace: bool,
     /// The kind of device that the ranks run on.
@@ -55,8 +56,9 @@ pub(crate) struct Offer {
 /// The memory of all ranks, and the connections that show which are alive.
 #[derive(Debug)]
 pub(crate) struct Session {
+    /// On several hosts this process's own.
     pub(crate) control: OwnedFd,
-    /// In the order of ranks.
+    /// In the order of ranks; empty where none are handed over.
     pub(crate) heaps: Vec<OwnedFd>,
     pub(crate) links: Vec<Link>,
 }
@@ -107,8 +109,7 @@ impl Bootstrap {
     /// # Errors
     /// [`Error::RunMismatch`], and those of [`crate::join`].
     pub fn agree(&self, heap_size: u64) -> Result<(), Error> {
-        let heap = memory::create("symm-no-heap", 0)?;
-        let offer = Offer { heap, heap_size, trace: false, device: "cpu", sealed: false };
+        let offer = Offer { heap: None, heap_size, trace: false, device: "cpu", sealed: false };
         join(self, offer).map(drop)
     }
 
@@ -145,7 +146,10 @@ impl Bootstrap {
         if self.rank == 0 {
             return Coordinator::open(self).map(Presence::Coordinator);
         }
-        let stream = reach(self, deadline)?;
+        let stream = match &self.network {
+            Some(network) => network.reach(deadline)?,
+            None => reach(self, deadline)?,
+        };
         let sent = send(&stream, hello, &[], deadline.saturating_add(GRACE));
         match sent.map_err(|error| error.kind()) {
             Err(io::ErrorKind::TimedOut) => Err(silent(&stream, deadline.saturating_add(GRACE))),
@@ -157,7 +161,9 @@ impl Bootstrap {
 
 /// Rank 0 has not answered.
 fn silent(stream: &Kept, after: Duration) -> Error {
-    let pid = Peer::of(stream).map_or(0, |peer| peer.pid);
+    // A socket of a network knows nothing of its peer's process.
+    let peer = Peer::of(stream).filter(|peer| peer.is_ours()).unwrap_or_else(Peer::of_network);
+    let pid = peer.pid;
     Error::Silent { rank: 0, pid, after, state: state::of(pid) }
 }
 
@@ -165,32 +171,41 @@ fn silent(stream: &Kept, after: Duration) -> Error {
 fn enter(bootstrap: &Bootstrap, stream: &Kept, offer: &Offer) -> Result<(OwnedFd, Vec<OwnedFd>), Error> {
     let refused = |reason: String| Error::Refused { rank: bootstrap.rank, reason };
     let after = bootstrap.deadline.saturating_add(GRACE);
-    match send(stream, &Ready::Brings(Memory::of(offer)), &[offer.heap.as_fd()], after) {
+    let heap: Vec<_> = offer.heap.iter().map(AsFd::as_fd).collect();
+    match send(stream, &Ready::Brings(Memory::of(offer)), &heap, after) {
         Err(error) if !is_gone(&error) => return Err(Error::io("send this rank's memory to rank 0")(error)),
         // As above.
         _ => {}
     }
     let left = await_answer(stream, after)?;
-    let answer = receive(stream, MOST_BYTES, left).map_err(|error| match error.kind() {
-        io::ErrorKind::TimedOut => silent(stream, after),
+    let answer = receive(stream, MOST_BYTES, left).map_err(|error| match (error.kind(), &bootstrap.network) {
+        (io::ErrorKind::TimedOut, _) => silent(stream, after),
+        (_, Some(network)) => network.no_answer(&error),
         _ if is_gone(&error) => Error::RankDied { rank: 0 },
         _ => Error::io("read rank 0's answer")(error),
     });
     match answer? {
         (Answer::Refused(reason), _) => Err(refused(reason)),
+        (Answer::Welcome, _) if bootstrap.network.is_some() => Ok((own_control(bootstrap.num_ranks)?, Vec::new())),
         (Answer::Welcome, fds) => {
             let mut fds = fds.into_iter();
             let control = fds.next().ok_or_else(|| refused("rank 0 sent no memory".to_owned()))?;
             let heaps: Vec<OwnedFd> = fds.collect();
             let ranks = bootstrap.num_ranks as usize;
             let whole = |heap| !offer.sealed || memory::is_sealed(heap, offer.heap_size);
-            let sound = heaps.len() == ranks && heaps.iter().all(whole);
+            let expected = if offer.heap.is_some() { ranks } else { 0 };
+            let sound = heaps.len() == expected && heaps.iter().all(whole);
             if !sound || !memory::is_sealed(&control, Control::bytes(ranks)) {
                 return Err(refused("rank 0 sent different memory than it promised".to_owned()));
             }
             Ok((control, heaps))
         }
     }
+}
+
+/// Control memory that this process shares with nobody.
+pub(super) fn own_control(num_ranks: u32) -> Result<OwnedFd, Error> {
+    memory::create("symm-control", Control::bytes(num_ranks as usize))
 }
 
 /// Waits until there is an answer to read, or the time is over; returns the time left. Unlike reading, this can be

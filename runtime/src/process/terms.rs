@@ -10,7 +10,7 @@ use super::rendezvous::Offer;
 use crate::error::Error;
 
 /// Incremented whenever the messages or the control memory change.
-pub(super) const VERSION: u32 = 10;
+pub(super) const VERSION: u32 = 11;
 /// The longest value, in characters, that is sent in full.
 const MOST_TEXT: usize = 256;
 
@@ -21,6 +21,8 @@ pub(super) struct Hello {
     version: u32,
     pub(super) rank: u32,
     pub(super) num_ranks: u32,
+    /// What distinguishes the launcher's run from others, where the place of meeting does not.
+    run: String,
     /// The fingerprint's parts, by name.
     program: String,
     options: Vec<(String, String)>,
@@ -58,13 +60,14 @@ pub(super) enum Answer {
 impl Hello {
     pub(super) fn new(bootstrap: &Bootstrap) -> Self {
         let Bootstrap { rank, num_ranks, ref fingerprint, ref options, .. } = *bootstrap;
+        let run = bootstrap.network.as_ref().map_or_else(String::new, |_| bootstrap.run.clone());
         let options = options.iter().map(|(name, value)| (name.clone(), short(value.clone()))).collect();
         let mut program = String::new();
         for byte in fingerprint {
             write!(program, "{byte:02x}").expect("writing to a String");
         }
         let program = if program.is_empty() { "none".to_owned() } else { short(program) };
-        Self { version: VERSION, rank, num_ranks, program, options, died: false, declines: false }
+        Self { version: VERSION, rank, num_ranks, run, program, options, died: false, declines: false }
     }
 
     /// The message for a rank that has died.
@@ -83,6 +86,7 @@ impl Hello {
             [
                 ("the version of symm's bootstrap", hello.version.to_string()),
                 ("the number of ranks", hello.num_ranks.to_string()),
+                ("the launcher's run", hello.run.clone()),
             ]
         };
         differ(self.rank, ours.rank, terms(self), terms(ours))?;

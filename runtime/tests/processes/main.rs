@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod forks;
+mod hosts;
 mod ranks;
 mod signals;
 mod spawner;
@@ -68,7 +69,7 @@ fn test_all(filter: Option<&str>) -> ExitCode {
     // For the whole suite: SYMM_STORM=1.
     let storm = std::env::var_os("SYMM_STORM").filter(|_| own).map(|_| storm::Storm::begin());
     let signals = if own { &signals::TESTS[..] } else { &[] };
-    let more = [&forks::TESTS[..], signals, &spawner::TESTS, &users::TESTS, &worlds::TESTS].concat();
+    let more = [&forks::TESTS[..], &hosts::TESTS, signals, &spawner::TESTS, &users::TESTS, &worlds::TESTS].concat();
     let (mut passed, mut failed) = (0, Vec::new());
     for (name, test) in tests.into_iter().chain(more) {
         if filter.is_none_or(|filter| name.contains(filter)) {
@@ -85,6 +86,7 @@ fn test_all(filter: Option<&str>) -> ExitCode {
     }
     drop(storm);
     users::clean_up();
+    hosts::clean_up();
     summary(passed, &failed)
 }
 

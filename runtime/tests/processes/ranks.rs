@@ -55,6 +55,9 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
     if !what.starts_with("spawn ") {
         handle_signals();
     }
+    if let Some(what) = what.strip_prefix("hosts ") {
+        return crate::hosts::as_rank(what);
+    }
     if what.starts_with("worlds") {
         return crate::worlds::as_rank(what);
     }

@@ -191,7 +191,7 @@ fn message(body: &str) -> Vec<u8> {
 fn hello(rank: u32, num_ranks: u32) -> Vec<u8> {
     let options = r#"[["steps","7"]]"#;
     message(&format!(
-        r#"{{"version":10,"rank":{rank},"num_ranks":{num_ranks},"program":"01","options":{options},"died":false}}"#
+        r#"{{"version":11,"rank":{rank},"num_ranks":{num_ranks},"program":"01","options":{options},"died":false}}"#
     ))
 }
 

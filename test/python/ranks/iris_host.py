@@ -211,12 +211,16 @@ shmem.barrier()
 
 # Hosts that cannot share memory are told, whatever started them.
 torch.distributed.all_gather_object = lambda everyone, mine: everyone.__setitem__(
-    slice(None), [("run", "another boot", "elsewhere") if at else mine for at in range(ranks + 1)]
+    slice(None), [("run", "another boot", "elsewhere", ("node9", 7)) if at else mine for at in range(ranks + 1)]
 )
 torch.distributed.get_world_size = lambda: ranks + 1
 torch.distributed.get_rank = lambda: 0
 message = raised(symm.BootstrapError, symm.init)
 assert "rank 1 of torch.distributed is on another host (elsewhere) than rank 0 (" in message, message
-for engine, said in ((None, "shared memory"), ("nvshmem", "NVSHMEM is used with the ranks of one host so far")):
-    message = raised(symm.BootstrapError, as_torch_has_joined(engine).__enter__)
-    assert f"{said}, so start all on one host" in message, message
+assert "so start all on one host, or on NVIDIA GPUs give engine='nvshmem'" in message, message
+# With an engine they meet at a port of rank 0.
+with as_torch_has_joined("nvshmem"):
+    told = {name: os.environ[name] for name in ("RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "SYMM_PORT")}
+assert told["MASTER_ADDR"] and 0 < int(told["SYMM_PORT"]) < 1 << 16, told
+assert (told["RANK"], told["WORLD_SIZE"], told["LOCAL_WORLD_SIZE"]) == ("0", str(ranks + 1), "1"), told
+assert "SYMM_PORT" not in os.environ

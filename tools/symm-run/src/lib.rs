@@ -40,6 +40,9 @@ const REPORTS_IN: Duration = Duration::from_secs(3);
 /// What a user can do whose ranks are on several hosts.
 const OTHER_HOSTS: &str = "without an engine ranks reach each other through shared memory, so start all on one host, \
                            or with oshrun and `--engine openshmem` on every rank, which reaches other hosts";
+/// The same for ranks on NVIDIA's GPUs.
+const OTHER_HOSTS_OF_GPUS: &str = "without an engine ranks reach each other through shared memory, so start all on one \
+                                   host, or reach them over NVSHMEM (--engine nvshmem)";
 
 /// Runs the tool.
 #[must_use]
@@ -119,8 +122,12 @@ fn ranks(
     engine: Option<&EngineOfGpus>,
 ) -> anyhow::Result<Ranks> {
     let Some(launcher) = launcher else { return Ok(Ranks::Threads(options.ranks.unwrap_or(1))) };
-    let on_cpus = (options.driver == Driver::Cpu).then_some(OTHER_HOSTS);
-    let mut bootstrap = Bootstrap::for_engine(engine, on_cpus)?;
+    let otherwise = match options.driver {
+        Driver::Cpu => Some(OTHER_HOSTS),
+        Driver::Cuda => Some(OTHER_HOSTS_OF_GPUS),
+        Driver::Hip => None,
+    };
+    let mut bootstrap = Bootstrap::for_engine(engine, otherwise)?;
     program.give_terms(options, &mut bootstrap)?;
     let num_ranks = bootstrap.num_ranks();
     if let Some(asked) = options.ranks.filter(|asked| *asked != num_ranks) {
