@@ -57,8 +57,8 @@ def init(
     calls wait without limit (`symm.init` itself 30 seconds), and kernels have SYMM_TIMEOUT of the environment, in
     seconds, or no limit.
 
-    `engine` is what reaches ranks whose heaps are not mapped: "nvshmem", on NVIDIA GPUs. All ranks give the same,
-    before they compile kernels. `domain` is how many ranks count as one node: all others are far, even on this host;
+    `engine` is what reaches ranks whose heaps are not mapped: "nvshmem", on NVIDIA GPUs of one host or of several. All
+    ranks give the same, before they compile kernels. `domain` is how many ranks count as one node: all others are far, even on this host;
     all ranks give the same. On the CPU far ranks are simulated. None means what SYMM_ENGINE and SYMM_DOMAIN of the
     environment say.
 

@@ -59,6 +59,7 @@ mod report;
 mod run;
 mod stall;
 mod standard;
+mod start;
 mod stuck;
 mod supervisor;
 pub mod trace;

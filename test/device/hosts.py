@@ -3,15 +3,15 @@
 
     python3 test/device/hosts.py --bin FOLDER --wheel target/wheels/symm-*.whl --ranks 2
 
-They meet at a TCP port and share no memory of the host; below, NVSHMEM moves the data over NVLink or within a GPU, with
-`--domain 1` (the default) by calls alone. Runs programs of symm-run, Python's by torchrun with as many nodes as ranks,
-with torch.distributed started before and not, collectives, messages, and ranks that are killed. Where there are fewer
-GPUs than ranks, ranks share them. Prints a line for each run; the exit status is 1 if anything failed.
+They meet at a TCP port and share no memory of the host; below, NVSHMEM moves the data over NVLink or within a GPU, by
+calls alone where all are far. Runs programs of symm-run, Python's by torchrun with as many nodes as ranks, with
+torch.distributed started before and not, collectives, messages, and ranks that are killed. Where there are fewer GPUs
+than ranks, ranks share them. Prints a line for each run; the exit status is 1 if anything failed.
 """
 
 import argparse
+import importlib.util
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -19,6 +19,7 @@ import tempfile
 import time
 import uuid
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,21 +29,24 @@ SETTINGS = {
     "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME": "lo",
     "GLOO_SOCKET_IFNAME": "lo",
 }
-# Programs of symm-run; of Python in test/python/ranks and examples/python.
+# Programs of symm-run; Python's; and those that take pointers of other ranks, which have to be near.
 COMPILED = ["examples/ring_all_reduce.mlir", "examples/message_passing.mlir", "test/conformance/put_signal.mlir",
             "test/conformance/atomic_rmw_old.mlir", "test/conformance/barrier.mlir"]  # fmt: skip
-PYTHON = ["test/python/ranks/host.py", "test/python/ranks/ops.py", "test/python/ranks/far.py"]
+PYTHON = ["ranks/ops.py", "ranks/far.py", "ranks/messages.py", "ranks/flags.py"]
+NEAR = ["ranks/host.py", "ranks/ops.py", "ranks/streams.py", "ranks/iris_host.py"]
+NEAR_EXAMPLES = ["all_gather_matmul.py"]
 SHOWN = 25
+PARTS = ["compiled", "python", "calls", "faults"]
 
 # A rank that says where it is, and waits for one that never signals.
 WAITS = """
-import os, sys, symm, torch, triton, triton.language as tl
+import os, sys, symm, torch, triton
 import symm.triton as st
 if os.environ.get("GROUP"):
     torch.distributed.init_process_group("gloo")
 @triton.jit
 def wait(ctx, flag):
-    st.wait(ctx, flag, 1, st.GE)
+    st.wait(ctx, flag, 1)
 world = symm.init(1 << 26, timeout=float(os.environ.get("SECONDS", "60")))
 flag = world.zeros(1, dtype=torch.int64)
 world.barrier()
@@ -72,42 +76,51 @@ def free_port():
 
 
 class Hosts:
-    """Ranks, each alone on its host."""
+    """Ranks, each alone on its host, and what they are to do."""
 
     def __init__(self, options, folder):
-        self.options, self.failed = options, 0
+        self.options, self.folder, self.cases = options, Path(folder), []
         path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
         self.environment = {**os.environ, **SETTINGS, "PYTHONPATH": path, "SYMM_ENGINE": "nvshmem"}
-        if options.domain:
-            self.environment["SYMM_DOMAIN"] = str(options.domain)
+        found = importlib.util.find_spec("nvidia.nvshmem")
+        if found:
+            library = Path(next(iter(found.submodule_search_locations))) / "lib/libnvshmem_host.so.3"
+            self.environment.setdefault("SYMM_NVSHMEM_LIBRARY", str(library))
+        self.program = self.folder / "waits.py"
+        self.program.write_text(WAITS)
 
-    def by_hand(self, command):
-        """A process for each rank, and what it is told."""
-        ranks, port, run = self.options.ranks, free_port(), uuid.uuid4().hex
-        told = {"WORLD_SIZE": ranks, "LOCAL_WORLD_SIZE": 1, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-        told = {name: str(value) for name, value in told.items()} | {"TORCHELASTIC_RUN_ID": run}
-        return [(command, told | {"RANK": str(rank)}) for rank in range(ranks)]
+    def alone(self):
+        """What tells a rank that it is alone on its host, and where the ranks meet."""
+        told = {"LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+        return told | {"TORCHELASTIC_RUN_ID": uuid.uuid4().hex, "WORLD_SIZE": str(self.options.ranks)}
 
-    def by_torchrun(self, program, *arguments):
-        ranks, port = self.options.ranks, free_port()
-        line = [sys.executable, "-m", "torch.distributed.run", "--nnodes", str(ranks), "--nproc-per-node", "1"]
-        line += ["--master-addr", "127.0.0.1", "--master-port", str(port)]
-        return [([*line, "--node-rank", str(rank), str(program), *arguments], {}) for rank in range(ranks)]
+    def by_hand(self, *command):
+        """For each rank a command, and what it is told."""
+        told = self.alone()
+        return [([*map(str, command)], told | {"RANK": str(rank)}) for rank in range(self.options.ranks)]
 
-    def run(self, name, commands, more=None, fails=None):
-        """Runs the ranks; `fails`: what all but the rank that DIES say when they end."""
-        begun, more = time.monotonic(), more or {}
+    def by_torchrun(self, program):
+        line = [sys.executable, "-m", "torch.distributed.run", "--nnodes", str(self.options.ranks), "--nproc-per-node"]
+        line += ["1", "--master-addr", "127.0.0.1", "--master-port", str(free_port())]
+        return [([*line, "--node-rank", str(rank), str(program)], {}) for rank in range(self.options.ranks)]
+
+    def add(self, name, start, *command, fails=None, domain=1, **more):
+        """A case: `fails` is what all but the rank that DIES say when they end."""
+        self.cases.append((name, start, command, fails, more | ({"SYMM_DOMAIN": str(domain)} if domain else {})))
+
+    def run(self, name, start, command, fails, more):
+        begun, commands = time.monotonic(), start(*command)
         files = [tempfile.TemporaryFile("w+") for _ in commands]
         processes = [
-            subprocess.Popen(command, env=self.environment | told | more, stdout=file, stderr=subprocess.STDOUT)
-            for (command, told), file in zip(commands, files)
+            subprocess.Popen(line, env=self.environment | told | more, stdout=file, stderr=subprocess.STDOUT)
+            for (line, told), file in zip(commands, files)
         ]
         codes = []
         for process in processes:
             try:
                 codes.append(process.wait(max(0.1, begun + self.options.seconds - time.monotonic())))
             except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
+                process.kill()
                 codes.append("late")
         said = []
         for file in files:
@@ -118,44 +131,44 @@ class Hosts:
         else:
             others = [text for rank, text in enumerate(said) if str(rank) != more.get("DIES")]
             well = "late" not in codes and all(codes) and all(fails in text for text in others)
-        print(f"{'ok  ' if well else 'FAIL'} {name}, {time.monotonic() - begun:.1f} s", flush=True)
-        if not well:
-            self.failed += 1
-            for rank, (code, text) in enumerate(zip(codes, said)):
-                print(f"  [rank {rank}: {code}]", *text.splitlines()[-SHOWN:], sep="\n  ", flush=True)
+        told = [f"{'ok  ' if well else 'FAIL'} {name}, {time.monotonic() - begun:.1f} s"]
+        for rank, (code, text) in enumerate(zip(codes, said)):
+            told += [] if well else [f"[rank {rank}: {code}]", *text.splitlines()[-SHOWN:]]
+        print("\n  ".join(told), flush=True)
+        return well
 
     def compiled(self):
         line = [f"{self.options.bin}/symm-run", "--driver", "cuda", "--engine", "nvshmem", "--timeout", "60"]
-        line += ["--domain", str(self.options.domain)] if self.options.domain else []
         for program in COMPILED:
-            self.run(program, self.by_hand([*line, str(ROOT / program)]))
+            for far in ([], ["--domain", "1"]):
+                name = f"{program}{', far' if far else ''}"
+                self.add(name, self.by_hand, *line, *far, ROOT / program, domain=None)
 
-    def python(self, folder):
-        own = Path(folder) / "waits.py"
-        own.write_text(WAITS)
-        self.run("torchrun", self.by_torchrun(own))
-        self.run("torchrun, torch.distributed started", self.by_torchrun(own), {"GROUP": "1"})
-        for program in PYTHON:
-            self.run(program, self.by_hand([sys.executable, str(ROOT / program)]), {"FOLDER": str(folder)})
+    def python(self):
+        self.add("torchrun", self.by_torchrun, self.program)
+        self.add("torchrun, torch.distributed started", self.by_torchrun, self.program, GROUP="1")
+        for programs, domain in ((PYTHON, 1), (NEAR, None)):
+            for program in programs:
+                name = f"{program}, {'far' if domain else 'near'}"
+                path = ROOT / "test/python" / program
+                self.add(name, self.by_hand, sys.executable, path, domain=domain, FOLDER=str(self.folder))
         for example in sorted((ROOT / "examples/python").glob("*.py")):
-            self.run(f"{example.name}, torchrun", self.by_torchrun(example))
+            domain = None if example.name in NEAR_EXAMPLES else 1
+            self.add(f"{example.name}, torchrun", self.by_torchrun, example, domain=domain)
 
     def calls(self):
         """Collectives and messages, as their own scripts start them."""
-        for script, more in (("comm.py", ["--calls", "3000", "--replays", "200"]),
-                             ("sendrecv.py", ["--calls", "400", "--replays", "200"])):  # fmt: skip
-            line = [sys.executable, str(ROOT / "test/device" / script), "--wheel", str(self.options.wheel)]
-            line += ["--ranks", str(self.options.ranks), "--engine", "nvshmem", *more]
-            line += ["--domain", str(self.options.domain)] if self.options.domain else []
-            told = {"LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
-            self.run(script, [(line, told)])
+        for script, more in (("comm.py", ["--calls", "100", "--replays", "20", "--dtypes", "float32"]),
+                             ("sendrecv.py", ["--calls", "10", "--replays", "20"])):  # fmt: skip
+            line = [sys.executable, ROOT / "test/device" / script, "--wheel", self.options.wheel.resolve()]
+            line += ["--ranks", self.options.ranks, "--engine", "nvshmem", "--domain", 1, *more]
+            self.add(script, lambda *line: [([*map(str, line)], self.alone())], *line)
 
-    def faults(self, folder):
-        own = [sys.executable, str(Path(folder) / "waits.py")]
+    def faults(self):
+        own = [sys.executable, self.program]
         for dies in range(2):
-            said = f"rank {dies} died"
-            self.run(f"rank {dies} is killed", self.by_hand(own), {"DIES": str(dies), "WAITS": "1"}, said)
-        self.run("nobody signals", self.by_hand(own), {"WAITS": "1", "SECONDS": "3"}, "rank 1: ")
+            self.add(f"rank {dies} is killed", self.by_hand, *own, fails=f"rank {dies} died", DIES=str(dies), WAITS="1")
+        self.add("nobody signals", self.by_hand, *own, fails="WaitTimeoutError", WAITS="1", SECONDS="3")
 
 
 def main():
@@ -163,18 +176,18 @@ def main():
     parser.add_argument("--bin", required=True, help="the folder of symm-run")
     parser.add_argument("--wheel", type=Path, required=True)
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--domain", type=int, default=1, help="ranks that count as a node; 0: as NVSHMEM has it")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time, which share the GPUs")
     parser.add_argument("--seconds", type=int, default=120, help="for one run")
-    parser.add_argument("--only", nargs="+", choices=["compiled", "python", "calls", "faults"])
+    parser.add_argument("--only", nargs="+", choices=PARTS)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
         zipfile.ZipFile(options.wheel).extractall(folder)
-        hosts, wanted = Hosts(options, folder), options.only or ["compiled", "python", "calls", "faults"]
-        (Path(folder) / "waits.py").write_text(WAITS)
-        for part in wanted:
-            getattr(hosts, part)(*([folder] if part in ("python", "faults") else []))
-    print("nothing failed" if not hosts.failed else f"{hosts.failed} runs failed")
-    return 1 if hosts.failed else 0
+        hosts = Hosts(options, folder)
+        for part in options.only or PARTS:
+            getattr(hosts, part)()
+        failed = list(pool.map(lambda case: hosts.run(*case), hosts.cases)).count(False)
+    print("nothing failed" if not failed else f"{failed} runs failed")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

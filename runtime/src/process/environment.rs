@@ -41,6 +41,9 @@ pub struct Bootstrap {
     pub(super) presence: Arc<Mutex<Option<Presence>>>,
 }
 
+/// The variable that says that ranks are on other hosts, and its value.
+type Elsewhere = (&'static str, u32);
+
 /// The launcher that started this process as a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Launcher {
@@ -207,7 +210,7 @@ impl Bootstrap {
     }
 
     /// What the variables say; and the one that says that ranks are elsewhere, if one does.
-    fn read(get: &impl Fn(&str) -> Option<String>) -> Result<(Self, Option<(&'static str, u32)>), Error> {
+    fn read(get: &impl Fn(&str) -> Option<String>) -> Result<(Self, Option<Elsewhere>), Error> {
         let launcher = launched_by(get).unwrap_or(&LAUNCHERS[0]);
         let ranks_from = launcher.num_ranks(get);
         let wrong = |variable: &str, problem| Error::Environment { variable: variable.to_owned(), problem };
