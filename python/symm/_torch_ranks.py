@@ -134,7 +134,8 @@ def _where_to_meet(distributed):
     """This host's address for the others and a free port, for rank 0 to listen at."""
     with socket.create_server(("", 0)) as free:
         port = free.getsockname()[1]
-    store = distributed.distributed_c10d._get_default_store()
+    # torch has no public name for it.
+    store = getattr(getattr(distributed, "distributed_c10d", None), "_get_default_store", lambda: None)()
     while hasattr(store, "underlying_store"):
         store = store.underlying_store
     return os.environ.get("MASTER_ADDR") or getattr(store, "host", "") or socket.getfqdn(), port

@@ -5,6 +5,7 @@ sends as few messages there as there are domains, and no data twice to one domai
 each rank of a domain, a sum of each shard over the domains, and an all-gather in each domain.
 """
 
+import math
 from typing import NamedTuple
 
 from .. import _host_kernels
@@ -83,10 +84,32 @@ def pays(call, size, domain, nbytes):
     return costs.staged(call, nbytes) < costs.flat(call, nbytes)
 
 
+def reach_of(world, members, number):
+    """The consecutive members that are near the one of this number, itself among them: the first, and how many."""
+    near = [world.is_near(member) or each == number for each, member in enumerate(members)]
+    first = last = number
+    while first > 0 and near[first - 1]:
+        first -= 1
+    while last + 1 < len(near) and near[last + 1]:
+        last += 1
+    return first, last + 1 - first
+
+
+def domain_of(reaches, asked, is_split):
+    """The ranks of a domain: what was asked for, or else as many as are near each other on every rank, given what each
+    one reaches.
+    """
+    if asked is not None:
+        return asked
+    near = math.gcd(*(number for reach in reaches for number in reach))
+    # All groups of a split take the same memory, so none has a hierarchy.
+    return 1 if is_split and near < len(reaches) else near
+
+
 def checked(domain, size):
-    """The ranks of a domain, of `size` ranks in all; raises ArgumentError."""
+    """The ranks of a domain, of `size` ranks in all, if that is given; raises ArgumentError."""
     if domain is None:
-        return size
+        return None
     if not isinstance(domain, int) or isinstance(domain, bool) or domain < 1 or size % domain:
         said = f"domain must be a number of ranks that divides {size}, the number of all, not {domain!r}"
         raise ArgumentError(f"Communicator: {said}")

@@ -85,16 +85,17 @@ def shipped(device_name):
     return read(path) if path.is_file() else TunedTable()
 
 
-def compare(world, table, domain, check):
+def compare(world, table, domain, check, reach):
     """Raises a MismatchError on all ranks if their tables, domains or debug modes differ: they would choose different
-    algorithms, or some would compare calls that the others do not tell them of.
+    algorithms, or some would compare calls that the others do not tell them of. Returns each rank's `reach`.
     """
-    told = [world.broadcast((table.digest, domain, check), rank) for rank in range(world.get_num_ranks())]
+    told = [world.broadcast((table.digest, domain, check, reach), rank) for rank in range(world.get_num_ranks())]
     settings = ("table of collectives", f"the same {VARIABLE}"), ("domain", "the same one"), ("check", "the same one")
     for which, (what, mend) in enumerate(settings):
         others = ", ".join(str(rank) for rank, each in enumerate(told) if each[which] != told[0][which])
         if others:
             raise MismatchError(f"ranks {others} have another {what} than rank 0: give all {mend}")
+    return [each[-1] for each in told]
 
 
 def table_for(device):

@@ -15,7 +15,7 @@ from ._calls import Calls
 from ._check import capturing, compare, counted, wrong_counts
 from ._deadline import seconds_of
 from ._geometry import geometry_in
-from ._hierarchy import Deadlines, Hierarchy, Recoveries, checked
+from ._hierarchy import Deadlines, Hierarchy, Recoveries, checked, domain_of, reach_of
 from ._launch import called
 from ._recovery import recovery_of
 from ._table import compare as compare_tables
@@ -50,7 +50,7 @@ class Communicator:
     domains are reached by puts and signals only, and no kernel loads from them. All calls but `all_to_all_v` use a
     hierarchy where the model expects that to be faster: in steps within each domain and between domains. Smaller floats
     are then rounded after the sums of each step. Such a communicator takes `staging` three times, by default a
-    quarter of the heap at most.
+    quarter of the heap at most. Without `domain`, ranks that are near each other are one; without an engine, all are.
 
     Tensors may be anywhere on the device, with any strides and any number of elements. Calls raise ArgumentError and
     DtypeError for invalid arguments, RankRangeError for a rank that does not exist, ClosedError after `close`.
@@ -73,17 +73,20 @@ class Communicator:
         everybody = tuple(range(world.get_num_ranks()))
         self._join(world, everybody, [len(everybody)], blocks, staging, check, timeout, domain)
 
-    def _join(self, world, members, sizes, blocks, staging, check, timeout, domain=None):
+    def _join(self, world, members, sizes, blocks, staging, check, timeout, domain=None, is_split=False):
         """Makes this the communicator of `members`. All ranks of the world are here, in groups of these sizes."""
         if blocks is not None and (not _is_int(blocks) or not 1 <= blocks <= 1024):
             raise ArgumentError(f"Communicator: blocks must be a number from 1 to 1024, not {blocks!r}")
         if staging is not None and (not _is_int(staging) or staging < 0):
             raise ArgumentError(f"Communicator: staging must be a number of bytes, not {staging!r}")
-        seconds, asked, domain = seconds_of(timeout, world.device), domain, checked(domain, len(members))
+        seconds, asked = seconds_of(timeout, world.device), checked(domain, len(members))
         # The blocks of a call wait for each other's ranks, so all of them have to run at once.
         most_blocks = None if world.device.type == "cpu" else world.get_cu_count()
 
-        self._rank, table = members.index(world.get_rank()), table_for(world.device)
+        self._rank, self._check = members.index(world.get_rank()), asks(check, "Communicator")
+        table = table_for(world.device)
+        reaches = compare_tables(world, table, asked, self._check, reach_of(world, members, self._rank))
+        domain = domain_of([reaches[member] for member in members], asked, is_split)
         first, place = self._rank - self._rank % domain, self._rank % domain
         numbers = [range(len(members))]
         if 1 < domain < len(members):
@@ -98,9 +101,7 @@ class Communicator:
             return Calls(world, mine, part.index(self._rank), ranks, seconds, table, far, part)
 
         self.world, self._members, self._settings = world, members, (blocks, staging, check, timeout)
-        self._check = asks(check, "Communicator")
         self._device, self._size, self._count = world.device, len(members), 0
-        compare_tables(world, table, asked, self._check)
         self._calls = calls_of(numbers[0], sizes, domain < len(members))
         self._deadline, self._recovery, self._hierarchy = self._calls.deadline, recovery_of(self._calls), None
         if len(numbers) > 1:
@@ -131,7 +132,7 @@ class Communicator:
         self._usable()
         mine, groups = grouped(self.world, self._members, self._rank, color, key, "Communicator.split")
         made = Communicator.__new__(Communicator)
-        made._join(self.world, groups[mine], [len(ranks) for ranks in groups.values()], *self._settings)
+        made._join(self.world, groups[mine], [len(ranks) for ranks in groups.values()], *self._settings, is_split=True)
         return None if color is None else made
 
     def check(self) -> None:

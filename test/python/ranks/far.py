@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import symm
 import torch
+from symm.comm import Communicator
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import far_kernels as kernels
@@ -131,5 +132,17 @@ same(q, numbers(after))
 for _ in range(3):
     world.device_barrier()
 world.barrier()
+
+# Collectives: the ranks that are near each other are a domain, as far as that is so everywhere.
+comm = Communicator(world, blocks=1, staging=1 << 20)
+is_staged = domain > 1 and ranks % domain == 0 and domain < ranks
+assert (comm._hierarchy is not None) == is_staged and comm._calls.choose.keywords["far"] == (domain < ranks)
+for numel in (5, 30_000):
+    given = torch.arange(numel, device=world.device, dtype=torch.float32)
+    same(comm.all_reduce(given * (me + 1)), np.arange(numel, dtype="float32") * (ranks * (ranks + 1) // 2))
+halves = comm.split(me % 2)
+assert halves._hierarchy is None
+members = len(range(me % 2, ranks, 2))
+same(halves.all_reduce(torch.ones(7, device=world.device)), np.full(7, members, dtype="float32"))
 print("right")
 world.close()
