@@ -83,8 +83,8 @@ class Communicator:
         # The blocks of a call wait for each other's ranks, so all of them have to run at once.
         most_blocks = None if world.device.type == "cpu" else world.get_cu_count()
 
-        self._rank, self._check = members.index(world.get_rank()), asks(check, "Communicator")
-        table = table_for(world.device)
+        self._rank, self._check, self._count = members.index(world.get_rank()), asks(check, "Communicator"), 0
+        self._device, self._size, table = world.device, len(members), table_for(world.device)
         reaches = compare_tables(world, table, asked, self._check, reach_of(world, members, self._rank))
         domain = domain_of([reaches[member] for member in members], asked, is_split)
         first, place = self._rank - self._rank % domain, self._rank % domain
@@ -101,7 +101,6 @@ class Communicator:
             return Calls(world, mine, part.index(self._rank), ranks, seconds, table, far, part)
 
         self.world, self._members, self._settings = world, members, (blocks, staging, check, timeout)
-        self._device, self._size, self._count = world.device, len(members), 0
         self._calls = calls_of(numbers[0], sizes, domain < len(members))
         self._deadline, self._recovery, self._hierarchy = self._calls.deadline, recovery_of(self._calls), None
         if len(numbers) > 1:
