@@ -12,8 +12,13 @@ from unittest import mock
 
 import far_kernels
 import pytest
+import triton.language as tl
 from compiling import TARGETS, VERSION, compile_for, machine_text
 from symm import ArgumentError, CompileError, EngineError, SymmError, _engine, _symm
+from symm.comm.kernels_exchange import exchange
+from symm.comm.kernels_two_shot import two_shot
+from test_comm_kernels import compiled as of_collectives
+from test_comm_kernels import of_bytes
 
 HERE = Path(__file__).parent
 CLANG = Path(os.environ.get("LLVM_SYS_221_PREFIX", "/usr/lib/llvm-22")) / "bin/clang"
@@ -103,6 +108,15 @@ def test_near_peers_are_accessed_as_without_an_engine(name, engine, monkeypatch)
     mine, theirs = (re.findall(access, "\n".join(kernel_of(text))) for text in (with_engine, without))
     for each in set(theirs) - {"ld.param.b32", "ld.param.b64"}:
         assert mine.count(each) >= theirs.count(each), each
+
+
+@pytest.mark.parametrize("kernel", [exchange, two_shot])
+def test_collectives_put_whole_pieces_between_domains(kernel, engine):
+    """Each element would be a message of its own."""
+    for far in (True, False):
+        settings = {"SHAPE": "all", "OP": "sum", "ACC": tl.float32, "FAR": far, **of_bytes(4)}
+        ptx = machine_text(of_collectives("sm_90", kernel, "fp32", **settings))
+        assert ("// engine: putmem" in ptx) == far
 
 
 @pytest.mark.parametrize("variable", [None, "NVSHMEM_IB_ENABLE_IBGDA", "NVSHMEM_GPUNETIO_ENABLE_GDAKI"])

@@ -61,7 +61,7 @@ class Calls:
         self.deadline = Deadline(world, members, rank, record, first, geometry.locate, seconds, numbers=numbers)
         self.subset = members != tuple(range(world.get_num_ranks()))
         self.heap = range(world.bases[world.get_rank()], world.bases[world.get_rank()] + world.heap_size)
-        self.made, self.launches = {}, {}
+        self.made, self.launches, self.far = {}, {}, far
         self.choose = functools.partial(_plan.choose, table or TunedTable(), far=far)
         # All use the same slots.
         self.order = StreamOrder(self.device)
@@ -109,7 +109,7 @@ class Calls:
         constants = {
             "WORLD": self.size, "PROGRAMS": self.geometry.programs, "SLOT": self.geometry.slot_bytes // item,
             "BLOCK": block // item, "ITEM": item, "VECTOR": 16 // item if aligned and bytes_each % 16 == 0 else 1,
-            "SUBSET": self.subset, "WATCH": self.deadline.tag("all_to_all_v"),
+            "SUBSET": self.subset, "WATCH": self.deadline.tag("all_to_all_v"), "FAR": self.far,
         }  # fmt: skip
         key = "ragged", element, aligned, counts.dtype, *constants.values()
         launch = self.launches.get(key)
@@ -184,6 +184,8 @@ class Calls:
             after = count, count if call in PARTED else 0, count if call in JOINED else 0, self.rank, self.rank_here
         constants |= {"OP": name, "ACC": accumulator, "VECTOR": vector, "SUBSET": self.subset}
         constants["WATCH"] = self.deadline.tag(call)
+        if not direct:
+            constants["FAR"] = self.far
         lane = "all" if shape == "all" or direct else "rooted"
         if choice.algorithm in ("packets", "floats"):
             return self._packets(choice, call, shape, name, element, accumulator, count, offset)

@@ -7,13 +7,13 @@ import triton
 import triton.language as tl
 
 from ._deadline import watched, watched_by
-from .kernels_parts import BUFFERS, FLAG_WORDS, await_all, narrowed, rank_of, slot_of, summed, tell_all
+from .kernels_parts import BUFFERS, FLAG_WORDS, await_all, narrowed, rank_of, send, slot_of, summed, tell_all
 
 
 @triton.jit
 def send_piece(
     ctx, members, slot, source, apart, mask, me, root,
-    WORLD: tl.constexpr, SHAPE: tl.constexpr, SUBSET: tl.constexpr,
+    WORLD: tl.constexpr, SHAPE: tl.constexpr, SUBSET: tl.constexpr, FAR: tl.constexpr,
 ):  # fmt: skip
     """Stores a piece in the slots of the peers that get one: peer p's lies at `source + p * apart`."""
     for i in tl.static_range(1, WORLD):
@@ -25,7 +25,7 @@ def send_piece(
         else:
             sends = True
         if sends:
-            ctx.store(slot, tl.load(source + to * apart, mask), rank_of(members, to, SUBSET), mask)
+            send(ctx, slot, tl.load(source + to * apart, mask), rank_of(members, to, SUBSET), mask, FAR)
 
 
 @triton.jit
@@ -72,7 +72,7 @@ def await_senders(ctx, flags, value, me, root, WORLD: tl.constexpr, SHAPE: tl.co
 def exchange_rounds(
     ctx, members, flags, steps, slots, inp, out, count, in_apart, out_apart, me, root,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, TILES: tl.constexpr,
-    SHAPE: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, SUBSET: tl.constexpr,
+    SHAPE: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, SUBSET: tl.constexpr, FAR: tl.constexpr = 0,
 ):  # fmt: skip
     """Rounds of one step each, of which two are under way at once; a program does `TILES` blocks in each."""
     pid, programs = tl.program_id(0), tl.num_programs(0)
@@ -91,10 +91,12 @@ def exchange_rounds(
                 first = (i * programs + pid) * CHUNK + tile * BLOCK
                 here = inp + first + at
                 if first + BLOCK <= count:
-                    send_piece(ctx, members, slot + tile * BLOCK, here, in_apart, None, me, root, WORLD, SHAPE, SUBSET)
+                    send_piece(ctx, members, slot + tile * BLOCK, here, in_apart, None, me, root, WORLD, SHAPE, SUBSET,
+                               FAR)  # fmt: skip
                 elif first < count:
                     rest = at < count - first
-                    send_piece(ctx, members, slot + tile * BLOCK, here, in_apart, rest, me, root, WORLD, SHAPE, SUBSET)
+                    send_piece(ctx, members, slot + tile * BLOCK, here, in_apart, rest, me, root, WORLD, SHAPE, SUBSET,
+                               FAR)  # fmt: skip
             tell_all(ctx, members, flags, step + i + 1, me, WORLD, SUBSET)
         if i > 0:
             await_senders(ctx, flags, step + i, me, root, WORLD, SHAPE)
@@ -117,7 +119,7 @@ def exchange(
     count: tl.int64, in_apart: tl.int64, out_apart: tl.int64, me: tl.int32, rank_here: tl.int32, root: tl.int32,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, TILES: tl.constexpr,
     SHAPE: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr,
-    WATCH: tl.constexpr = 0,
+    WATCH: tl.constexpr = 0, FAR: tl.constexpr = 0,
 ):  # fmt: skip
     """One collective: `count` elements from each rank to each, or from or to the root alone.
 
@@ -127,7 +129,7 @@ def exchange(
     in_apart, out_apart = tl.multiple_of(in_apart, VECTOR), tl.multiple_of(out_apart, VECTOR)
     ctx = watched(table, members, rank_here, WATCH)
     exchange_rounds(ctx, members, flags, steps, slots, inp, out, count, in_apart, out_apart, me, root,
-                    WORLD, PROGRAMS, SLOT, BLOCK, TILES, SHAPE, OP, ACC, SUBSET)  # fmt: skip
+                    WORLD, PROGRAMS, SLOT, BLOCK, TILES, SHAPE, OP, ACC, SUBSET, FAR)  # fmt: skip
 
 
 @triton.jit(do_not_specialize=["me", "rank_here"])

@@ -67,6 +67,22 @@ def slot_of(slots, step, source, WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SL
 
 
 @triton.jit
+def send(ctx, slot, value, rank, mask, FAR: tl.constexpr):
+    """Puts a value in the slot that I have at a peer.
+
+    Over a network it goes in one piece, from memory of the heap: my own slot for what I send, which nobody else uses.
+    """
+    if FAR:
+        # What another thread sends from there has been sent, and what it sends next is there.
+        tl.debug_barrier()
+        tl.store(slot, value, mask)
+        tl.debug_barrier()
+        ctx.put(slot, slot, rank, mask)
+    else:
+        ctx.store(slot, value, rank, mask)
+
+
+@triton.jit
 def combine(a, b, OP: tl.constexpr):
     if OP == "min":
         return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)

@@ -4,17 +4,17 @@ import triton
 import triton.language as tl
 
 from ._deadline import gave_up, watched
-from .kernels_parts import FLAG_WORDS, await_all, rank_of, slot_of, tell_all
+from .kernels_parts import FLAG_WORDS, await_all, rank_of, send, slot_of, tell_all
 
 
 @triton.jit
-def copy_piece(ctx, source, target, first, rest, rank, BLOCK: tl.constexpr):
+def copy_piece(ctx, source, target, first, rest, rank, BLOCK: tl.constexpr, FAR: tl.constexpr):
     """Stores elements `first` and on of what `rest` says to be there, on a rank."""
     at = tl.arange(0, BLOCK)
     if rest >= BLOCK:
-        ctx.store(target + at, tl.load(source + first + at), rank)
+        send(ctx, target + at, tl.load(source + first + at), rank, None, FAR)
     else:
-        ctx.store(target + at, tl.load(source + first + at, at < rest), rank, at < rest)
+        send(ctx, target + at, tl.load(source + first + at, at < rest), rank, at < rest, FAR)
 
 
 @triton.jit
@@ -31,7 +31,7 @@ def ragged(
     table, members, flags, steps, slots, places, inp, out, counts, out_counts,
     row: tl.int64, rows: tl.int64, capacity: tl.int64, me: tl.int32, rank_here: tl.int32,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, ITEM: tl.constexpr,
-    VECTOR: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr = 0,
+    VECTOR: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr = 0, FAR: tl.constexpr = 0,
 ):  # fmt: skip
     """Sends `counts[r]` rows of `row` elements to each rank r, and packs what comes in `out`, of `capacity` rows.
 
@@ -80,7 +80,7 @@ def ragged(
             for rank in tl.static_range(WORLD):
                 if rank != me:
                     copy_piece(ctx, inp + given[rank] * row, slot, first, sent[rank] * row - first,
-                               rank_of(members, rank, SUBSET), BLOCK)  # fmt: skip
+                               rank_of(members, rank, SUBSET), BLOCK, FAR)  # fmt: skip
             tell_all(ctx, members, flags, step + i + 2, me, WORLD, SUBSET)
         if i > 0:
             await_all(ctx, flags, step + i + 1, me, WORLD)

@@ -4,13 +4,13 @@ import triton
 import triton.language as tl
 
 from ._deadline import watched
-from .kernels_parts import BUFFERS, FLAG_WORDS, await_all, narrowed, rank_of, slot_of, summed, tell_all
+from .kernels_parts import BUFFERS, FLAG_WORDS, await_all, narrowed, rank_of, send, slot_of, summed, tell_all
 
 
 @triton.jit
 def send_shards(
     ctx, members, slot, source, first, count, shard, me,
-    WORLD: tl.constexpr, BLOCK: tl.constexpr, SUBSET: tl.constexpr,
+    WORLD: tl.constexpr, BLOCK: tl.constexpr, SUBSET: tl.constexpr, FAR: tl.constexpr,
 ):  # fmt: skip
     """Stores a piece of each peer's shard in its slot."""
     at = tl.arange(0, BLOCK)
@@ -19,22 +19,22 @@ def send_shards(
         rest = tl.minimum(shard, count - to * shard) - first
         here = source + (to * shard + first) + at
         if rest >= BLOCK:
-            ctx.store(slot + at, tl.load(here), rank_of(members, to, SUBSET))
+            send(ctx, slot + at, tl.load(here), rank_of(members, to, SUBSET), None, FAR)
         elif rest > 0:
-            ctx.store(slot + at, tl.load(here, at < rest), rank_of(members, to, SUBSET), at < rest)
+            send(ctx, slot + at, tl.load(here, at < rest), rank_of(members, to, SUBSET), at < rest, FAR)
 
 
 @triton.jit
 def sum_and_send(
     ctx, members, arrived, slot, inp, out, mask, me,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr,
-    SUBSET: tl.constexpr,
+    SUBSET: tl.constexpr, FAR: tl.constexpr,
 ):  # fmt: skip
     """Sums a piece of my shard, and stores it in everyone's slot and my result."""
     total = summed(tl.load(inp, mask), arrived, PROGRAMS * SLOT, mask, me, WORLD, OP, ACC)
     total = narrowed(total, out.dtype.element_ty)
     for i in tl.static_range(1, WORLD):
-        ctx.store(slot, total, rank_of(members, (me + i) % WORLD, SUBSET), mask)
+        send(ctx, slot, total, rank_of(members, (me + i) % WORLD, SUBSET), mask, FAR)
     tl.store(out, total, mask)
 
 
@@ -59,7 +59,7 @@ def take_shards(
 def sum_tiles(
     ctx, members, arrived, slot, inp, out, first, count, shard, me,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, TILES: tl.constexpr,
-    OP: tl.constexpr, ACC: tl.constexpr, SUBSET: tl.constexpr,
+    OP: tl.constexpr, ACC: tl.constexpr, SUBSET: tl.constexpr, FAR: tl.constexpr,
 ):  # fmt: skip
     """Sums the pieces of my shard that have arrived in a round, and sends the sums."""
     at = tl.arange(0, BLOCK)
@@ -69,17 +69,17 @@ def sum_tiles(
         here = me * shard + begin + at
         if rest >= BLOCK:
             sum_and_send(ctx, members, arrived + tile * BLOCK + at, slot + tile * BLOCK + at, inp + here, out + here,
-                         None, me, WORLD, PROGRAMS, SLOT, OP, ACC, SUBSET)  # fmt: skip
+                         None, me, WORLD, PROGRAMS, SLOT, OP, ACC, SUBSET, FAR)  # fmt: skip
         elif rest > 0:
             sum_and_send(ctx, members, arrived + tile * BLOCK + at, slot + tile * BLOCK + at, inp + here, out + here,
-                         at < rest, me, WORLD, PROGRAMS, SLOT, OP, ACC, SUBSET)  # fmt: skip
+                         at < rest, me, WORLD, PROGRAMS, SLOT, OP, ACC, SUBSET, FAR)  # fmt: skip
 
 
 @triton.jit
 def two_shot_rounds(
     ctx, members, flags, steps, slots, inp, out, count, shard, me,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, TILES: tl.constexpr,
-    OP: tl.constexpr, ACC: tl.constexpr, SUBSET: tl.constexpr,
+    OP: tl.constexpr, ACC: tl.constexpr, SUBSET: tl.constexpr, FAR: tl.constexpr = 0,
 ):  # fmt: skip
     """Rounds of two steps, of which three are under way at once; sums travel in the second lane.
 
@@ -99,14 +99,14 @@ def two_shot_rounds(
             slot = slot_of(slots, step + i, me, WORLD, PROGRAMS, SLOT)
             for tile in range(TILES):
                 send_shards(ctx, members, slot + tile * BLOCK, inp, first + tile * BLOCK, count, shard, me,
-                            WORLD, BLOCK, SUBSET)  # fmt: skip
+                            WORLD, BLOCK, SUBSET, FAR)  # fmt: skip
             tell_all(ctx, members, flags, step + i + 1, me, WORLD, SUBSET)
         if (i > 0) & (i <= rounds):
             await_all(ctx, flags, step + i, me, WORLD)
             arrived = slot_of(slots, step + i - 1, 0, WORLD, PROGRAMS, SLOT)
             slot = slot_of(back_slots, back + i - 1, me, WORLD, PROGRAMS, SLOT)
             sum_tiles(ctx, members, arrived, slot, inp, out, first - programs * CHUNK, count, shard, me,
-                      WORLD, PROGRAMS, SLOT, BLOCK, TILES, OP, ACC, SUBSET)  # fmt: skip
+                      WORLD, PROGRAMS, SLOT, BLOCK, TILES, OP, ACC, SUBSET, FAR)  # fmt: skip
             tell_all(ctx, members, back_flags, back + i, me, WORLD, SUBSET)
         if i > 1:
             await_all(ctx, back_flags, back + i - 1, me, WORLD)
@@ -124,9 +124,9 @@ def two_shot(
     count: tl.int64, shard: tl.int64, me: tl.int32, rank_here: tl.int32,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, TILES: tl.constexpr,
     OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr,
-    WATCH: tl.constexpr = 0,
+    WATCH: tl.constexpr = 0, FAR: tl.constexpr = 0,
 ):  # fmt: skip
     """All-reduce of `count` elements in shards of `shard` elements, a multiple of `VECTOR`; the last may be shorter."""
     shard = tl.multiple_of(shard, VECTOR)
     two_shot_rounds(watched(table, members, rank_here, WATCH), members, flags, steps, slots, inp, out, count, shard, me,
-                    WORLD, PROGRAMS, SLOT, BLOCK, TILES, OP, ACC, SUBSET)  # fmt: skip
+                    WORLD, PROGRAMS, SLOT, BLOCK, TILES, OP, ACC, SUBSET, FAR)  # fmt: skip

@@ -35,8 +35,11 @@ def watch_ops():
 
     def watched(self, name, operands, attributes=None, result=None):
         if "rank" in operands:
-            ranks = self.present(operands)["rank"].handle.data.ravel()
-            if any(int(rank) // DOMAIN != ME // DOMAIN for rank in ranks):
+            given = self.present(operands)
+            # Counts are stored one by one.
+            is_count = name == "remote_store" and given["value"].handle.data.size == 1
+            ranks = given["rank"].handle.data.ravel()
+            if any(int(rank) // DOMAIN != ME // DOMAIN for rank in ranks) and not is_count:
                 FAR_OPS.add(name)
         return call(self, name, operands, attributes, result)
 
@@ -182,7 +185,7 @@ for kind, level in SLOW.items():
     for part in (in_place, ragged, barriers, same_all_reduce):
         part(comm)
     comm.check()
-    assert FAR_OPS == {"remote_store", "signal"}, FAR_OPS
+    assert FAR_OPS == {"put", "signal"}, FAR_OPS
     comm.close()
     if not STAGED:
         break
