@@ -2,6 +2,7 @@
 //! ten seconds, and kept on disk by the library's file and the functions.
 
 use crate::{Error, LlvmModule};
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -27,15 +28,21 @@ pub struct DeviceLibrary {
 
 impl DeviceLibrary {
     /// Reads a library, `libnvshmem_device.bc`, or what was kept of it. If it has to be trimmed first, and that takes
-    /// more than a second, `say` is told what is being done, and afterwards if the result could not be kept.
+    /// more than a second, `say` is told what is being done, and afterwards if the result could not be kept. Of several
+    /// processes that need it at the same time one trims it, and the others wait.
     ///
     /// # Errors
     /// [`Error::Read`], [`Error::NotNvshmem`] if it is no bitcode or lacks a function.
     pub fn read(path: &Path, say: impl Fn(&str) + Sync) -> Result<Self, Error> {
         let failed = |source| Error::Read { path: path.to_owned(), source };
         let cached = cached(path).map_err(failed)?;
-        let kept = cached.as_ref().and_then(|cached| std::fs::read(cached).ok());
-        if let Some(bitcode) = kept.filter(|bitcode| symm_far::is_whole(bitcode)) {
+        let kept = || std::fs::read(cached.as_ref()?).ok().filter(|bitcode| symm_far::is_whole(bitcode));
+        if let Some(bitcode) = kept() {
+            return Ok(Self { bitcode });
+        }
+        // Where there can be no lock each makes its own.
+        let _lock = cached.as_ref().and_then(|cached| locked(&cached.with_extension("lock")).ok());
+        if let Some(bitcode) = kept() {
             return Ok(Self { bitcode });
         }
         let whole = std::fs::read(path).map_err(failed)?;
@@ -43,7 +50,7 @@ impl DeviceLibrary {
         let doing = format!("trimming {shown} to what kernels call, once, which takes some seconds");
         let trimmed = if_long(|| say(&doing), || symm_far::trimmed(&whole, &nvshmem::symbols()));
         let bitcode = trimmed.map_err(|why| Error::NotNvshmem { path: path.to_owned(), why })?;
-        if let Some((cached, Err(error))) = cached.map(|cached| (cached.clone(), keep(&cached, &bitcode))) {
+        if let Some((cached, Err(error))) = cached.as_ref().map(|cached| (cached, keep(cached, &bitcode))) {
             let cached = cached.display();
             say(&format!(
                 "{cached} cannot be written ({error}), so the next program takes as long: set {CACHE_VARIABLE}"
@@ -98,6 +105,14 @@ fn cached(path: &Path) -> std::io::Result<Option<PathBuf>> {
     let users = || variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
     let folder = variable(CACHE_VARIABLE).or_else(|| users().map(|cache| cache.join("symm")));
     Ok(folder.map(|folder| folder.join(name)))
+}
+
+/// A file that one process at a time has locked, until it closes it or ends.
+fn locked(path: &Path) -> std::io::Result<File> {
+    std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+    let file = File::options().append(true).create(true).open(path)?;
+    file.lock()?;
+    Ok(file)
 }
 
 /// Writes a file that others may be looking for at the same time.

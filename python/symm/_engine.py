@@ -4,7 +4,9 @@ and what each of their modules needs when it is loaded.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import fcntl
 import functools
 import hashlib
 import importlib.util
@@ -147,7 +149,7 @@ def _digest(files):
 
 def library(capability: int) -> str:
     """What kernels are linked with: NVSHMEM's device library, with what they call and nothing else. It is made once, in
-    some seconds, and kept beside the kernels in Triton's cache.
+    some seconds, and kept beside the kernels in Triton's cache. Of several ranks one makes it, and the others wait.
     """
     return _library(bitcode_for(capability), _symm.far_sends_from_gpu())
 
@@ -160,15 +162,41 @@ def _library(source, from_gpu):
 
     name = hashlib.sha256(f"{fingerprint()} {_digest((source,))} {from_gpu}".encode()).hexdigest()[:32]
     target = Path(knobs.cache.dir) / f"symm-far-{name}.bc"
-    # Triton would crash, or complain of LLVM, over one that is damaged.
-    if not target.is_file() or not _symm.far_is_whole(target.read_bytes()):
-        made = _trimmed(source)
+    if not _is_whole(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        file, path = tempfile.mkstemp(dir=target.parent)
-        with os.fdopen(file, "wb") as output:
-            output.write(made)
-        os.replace(path, target)
+        with _alone(target.with_suffix(".lock")):
+            # Another rank may have made it meanwhile.
+            if not _is_whole(target):
+                _make(target, source)
     return str(target)
+
+
+def _is_whole(file):
+    # Triton would crash, or complain of LLVM, over one that is damaged.
+    return file.is_file() and _symm.far_is_whole(file.read_bytes())
+
+
+@contextlib.contextmanager
+def _alone(path):
+    """No other process or thread is in here with the same file. One that dies is out."""
+    with open(path, "a") as file:
+        # Without locks in this file system each makes its own.
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            # A process that was forked meanwhile has the file open, too.
+            with contextlib.suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _make(target, source):
+    made = _trimmed(source)
+    file, path = tempfile.mkstemp(dir=target.parent)
+    with os.fdopen(file, "wb") as output:
+        output.write(made)
+    os.replace(path, target)
 
 
 def _trimmed(source):
