@@ -87,8 +87,9 @@ impl PassOption {
                 return (!takes(value)).then(|| format!("option '{}' takes {form}, got '{value}'", self.name));
             }
             OptionKind::Number => {
-                return (!value.parse().is_ok_and(|number: i64| number > 0))
-                    .then(|| format!("option '{}' takes a whole number above zero, got '{value}'", self.name));
+                return (!value.parse().is_ok_and(|number: i64| number > 0)).then(|| {
+                    format!("option '{}' takes a whole number from 1 to {}, got '{value}'", self.name, i64::MAX)
+                });
             }
         };
         (!choices.contains(&value))

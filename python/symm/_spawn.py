@@ -8,6 +8,8 @@ import uuid
 
 from .errors import ArgumentError, BootstrapError
 
+# What can be a limit on memory.
+SIZES = "a number of bytes from 1 to 2**62"
 # How long workers may take to start, in seconds.
 START = 60.0
 # How long they may take to end before they are killed, in seconds.
@@ -20,7 +22,16 @@ def options(device, modules, allow_code, memory_limit):
         raise ArgumentError(f"device {device!r}: workers are on 'cpu' or 'cuda'")
     words = [word for module in modules for word in ("--module", module)]
     words += ["--allow-code"] if allow_code else []
-    return words + ([] if memory_limit is None else ["--memory-limit", str(memory_limit)])
+    if memory_limit is None:
+        return words
+    if isinstance(memory_limit, bool) or not isinstance(memory_limit, int) or not is_size(memory_limit):
+        raise ArgumentError(f"memory_limit must be {SIZES}, not {memory_limit!r}")
+    return [*words, "--memory-limit", str(memory_limit)]
+
+
+def is_size(count):
+    """Whether so many bytes can be a limit on memory."""
+    return 0 < count <= 1 << 62
 
 
 def arguments(listen, device, fd, options):

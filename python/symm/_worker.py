@@ -4,12 +4,13 @@ import argparse
 import contextlib
 import faulthandler
 import os
+import re
 import resource
 import select
 import signal
 import sys
 
-from . import _symm
+from . import _spawn, _symm
 from ._worker_verbs import Verbs
 from .errors import SymmError
 
@@ -59,7 +60,7 @@ def _options(arguments):
     parser = argparse.ArgumentParser("symm-worker", description=__doc__)
     parser.add_argument("--listen", required=True, metavar="ADDRESS", help="unix:PATH or tcp:HOST:PORT (port 0: any)")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
-    parser.add_argument("--memory-limit", type=int, metavar="BYTES", help="limit on the memory of tensors")
+    parser.add_argument("--memory-limit", type=_size, metavar="BYTES", help="limit on the memory of tensors")
     parser.add_argument(
         "--secrets", metavar="DIR", help="folder of token, certificate.pem and key.pem, which are made if it is empty"
     )
@@ -72,6 +73,12 @@ def _options(arguments):
     parser.add_argument("--once", action="store_true", help="exit when the first client disconnects")
     parser.add_argument("--parent-fd", type=int, metavar="FD", help="exit when the other end of this pipe is closed")
     return parser.parse_args(arguments)
+
+
+def _size(text):
+    if not re.fullmatch("[0-9]+", text) or not _spawn.is_size(int(text)):
+        raise argparse.ArgumentTypeError(f"takes {_spawn.SIZES}, not {text!r}")
+    return int(text)
 
 
 def _limit(limit, verbs):

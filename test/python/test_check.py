@@ -242,6 +242,7 @@ def test_a_script_gets_its_arguments_and_ends_as_it_says(tmp_path):
         ),
         ("    pass", ("--replay=x",), 2, "'x' is not a step of a schedule"),
         ("    pass", ("--ranks=0",), 2, "ranks must be 1 to"),
+        ("    pass", (f"--schedules={1 << 64}",), 2, "schedules must be 0 to 2**64 - 1"),
         ("    pass", ("--steps=-1",), 2, "steps must be 0 to 2**64 - 1, not -1"),
         ("    pass", ("--seconds=nan",), 2, "seconds must be more than 0, not nan"),
         ("    pass", ("--programs=0",), 2, "programs must be 1 to 2**64 - 1, not 0"),
@@ -254,7 +255,7 @@ def test_a_script_gets_its_arguments_and_ends_as_it_says(tmp_path):
     ],
 )
 def test_what_cannot_be_checked_is_said(tmp_path, body, options, status, said):
-    options = options if {"--replay=x", "--exhaustive"} & set(options) else (*options, "--schedules=0")
+    options = options if {"--replay=x", "--exhaustive"} & set(options) else ("--schedules=0", *options)
     done = checked(script(tmp_path, body), *options)
     assert done.returncode == status, done.stdout + done.stderr
     assert said in done.stdout + done.stderr

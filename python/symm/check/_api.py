@@ -259,8 +259,7 @@ def _check_arguments(ranks, schedules, seed, exhaustive, replay):
 
     if isinstance(ranks, bool) or not isinstance(ranks, int) or not 1 <= ranks <= MAX_RANKS:
         raise ArgumentError(f"symm.check: ranks must be 1 to {MAX_RANKS}, not {ranks!r}")
-    if schedules is not None and (isinstance(schedules, bool) or not isinstance(schedules, int) or schedules < 0):
-        raise ArgumentError(f"symm.check: schedules must be a number of them, not {schedules!r}")
+    _check_numbers(schedules=(schedules, 0))
     if (schedules is not None or seed is not None) + exhaustive + (replay is not None) > 1:
         raise ArgumentError("symm.check: random schedules, exhaustive and replay exclude each other")
     if os.environ.get("TRITON_INTERPRET", "0") != "1":
@@ -299,7 +298,7 @@ def _check_kinds(kinds):
 def _check_numbers(**numbers):
     """Each is an integer that is at least so large, and that the checker has room for; or it is None."""
     for name, (value, least) in numbers.items():
-        if value is None and name in ("seed", "programs", "polls"):
+        if value is None and name in ("schedules", "seed", "programs", "polls"):
             continue
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1 << 64:
             raise ArgumentError(f"symm.check: {name} must be {least} to 2**64 - 1, not {value!r}")

@@ -22,7 +22,7 @@
 // FORM: [possible values: llvm, obj, ptx, amdgcn, hsaco]
 
 // RUN: not symm-translate %s --to ptx -O 4 2>&1 | FileCheck %s --check-prefix=LEVEL
-// LEVEL: error: invalid value '4' for '--optimize <LEVEL>': 4 is not in 0..=3
+// LEVEL: error: invalid value '4' for '--optimize <LEVEL>': takes a whole number from 0 to 3
 
 // RUN: not symm-translate %t.missing.mlir --to ptx 2>&1 | FileCheck %s --check-prefix=MISSING
 // MISSING: symm-translate: {{.*}}.missing.mlir: No such file or directory

@@ -1,6 +1,6 @@
 // RUN: symm-opt %s --symm-insert-watchdog=timeout-ms=250 | FileCheck %s
 // RUN: not symm-opt %s --symm-insert-watchdog=timeout-ms=0 2>&1 | FileCheck %s --check-prefix=ZERO
-// ZERO: option 'timeout-ms' takes a whole number above zero, got '0'
+// ZERO: option 'timeout-ms' takes a whole number from 1 to 9223372036854775807, got '0'
 
 // CHECK-LABEL: @wait
 // CHECK-SAME: (%[[CTX:.*]]: !symm.ctx, %[[FLAGS:.*]]: memref<4xi64>, %[[I:.*]]: index, %[[V:.*]]: i64)

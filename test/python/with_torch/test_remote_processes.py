@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import symm  # noqa: E402
-from symm import remote  # noqa: E402
+from symm import _worker, remote  # noqa: E402
 
 HERE = str(pathlib.Path(__file__).parent)
 RANKS = 2
@@ -176,6 +176,18 @@ def test_a_worker_that_does_not_start():
 def test_no_number_of_workers(count):
     with pytest.raises(symm.ArgumentError, match="the number of workers, at least one"):
         remote.launch(count)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, True, "1", 1 << 63])
+def test_no_limit_on_memory(limit, capsys):
+    with pytest.raises(symm.ArgumentError, match=r"memory_limit must be a number of bytes from 1 to 2\*\*62, not "):
+        remote.Processes(memory_limit=limit)
+    if limit == "1":
+        return
+    with pytest.raises(SystemExit):
+        _worker._options(["--listen", "unix:w", f"--memory-limit={limit}"])
+    said = f"argument --memory-limit: takes a number of bytes from 1 to 2**62, not '{limit}'"
+    assert said in capsys.readouterr().err
 
 
 def test_a_rank_that_is_no_number(capfd):

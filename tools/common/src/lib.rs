@@ -8,6 +8,7 @@ pub mod closed;
 pub mod crash;
 #[expect(unsafe_code, reason = "main functions of MLIR's tools, which are C++")]
 pub mod mlir;
+pub mod number;
 
 use std::ffi::OsString;
 use std::panic::resume_unwind;

@@ -14,7 +14,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
-use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
+use symm_abi::heap::RESERVED_BYTES;
 use symm_checker::allow::Allowances;
 use symm_checker::check::{Found, check, draw};
 use symm_checker::picture::Picture;
@@ -47,7 +47,6 @@ pub fn main(call: &Call) -> ExitCode {
 }
 
 fn run(options: &Options, tool: &[String]) -> anyhow::Result<ExitCode> {
-    anyhow::ensure!(options.ranks <= MAX_RANKS, "--ranks {}: a run has 1 to {MAX_RANKS} ranks", options.ranks);
     anyhow::ensure!(options.heap_size > RESERVED_BYTES, "--heap-size: more than 2 MiB, which symm uses itself");
     anyhow::ensure!(options.heap_size <= MOST, "--heap-size: at most {MOST} bytes");
     let is_input = |path: &Path| path.as_os_str() == "-";

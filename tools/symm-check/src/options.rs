@@ -2,9 +2,11 @@
 
 use clap::{ArgGroup, Parser};
 use std::path::PathBuf;
+use symm_abi::heap::MAX_RANKS;
 use symm_checker::check::Schedules;
 use symm_checker::schedule::Schedule;
-use symm_run::options::{HostFunction, bytes, ranks};
+use symm_run::options::{HostFunction, bytes};
+use symm_tool::number::whole;
 
 /// Find races, missing releases and deadlocks of a symm program, without a GPU.
 ///
@@ -31,18 +33,13 @@ pub struct Options {
     /// The program: MLIR text or bytecode; '-' is standard input.
     pub file: PathBuf,
     /// Number of ranks.
-    #[arg(short = 'n', long, default_value = "2", value_parser = ranks, allow_hyphen_values = true)]
+    #[arg(short = 'n', long, default_value = "2", value_parser = whole(1..=MAX_RANKS), allow_hyphen_values = true)]
     pub ranks: u32,
     /// The largest number of threads in a block; a launch that asks for more gets this many.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=1024),
-        allow_negative_numbers = true,
-    )]
+    #[arg(long, value_name = "N", value_parser = whole(1..=1024u32), allow_negative_numbers = true)]
     pub threads: Option<u32>,
     /// How many blocks of a rank fit on its device at once; default: all.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole(1..=u32::MAX), allow_negative_numbers = true)]
     pub blocks: Option<u32>,
     /// Which host function runs, and on what.
     #[command(flatten)]
@@ -51,13 +48,32 @@ pub struct Options {
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes, allow_hyphen_values = true)]
     pub heap_size: u64,
     /// Try this many random schedules, from the seeds --seed, --seed + 1, ….
-    #[arg(long, value_name = "N", conflicts_with_all = ["exhaustive", "replay"], allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = whole(0..=usize::MAX),
+        conflicts_with_all = ["exhaustive", "replay"],
+        allow_negative_numbers = true,
+    )]
     pub schedules: Option<usize>,
     /// The first seed of random schedules; alone, that one schedule.
-    #[arg(long, value_name = "N", conflicts_with_all = ["exhaustive", "replay"], allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = whole(0..=u64::MAX),
+        conflicts_with_all = ["exhaustive", "replay"],
+        allow_negative_numbers = true,
+    )]
     pub seed: Option<u64>,
     /// How often the priorities of threads change in a random schedule.
-    #[arg(long, value_name = "N", default_value = "3", requires = "random", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "3",
+        value_parser = whole(0..=usize::MAX),
+        requires = "random",
+        allow_negative_numbers = true,
+    )]
     pub changes: usize,
     /// Try all schedules that differ, but no more than --executions.
     #[arg(long, conflicts_with = "replay")]
@@ -67,7 +83,7 @@ pub struct Options {
         long,
         value_name = "N",
         default_value = "100000",
-        value_parser = clap::value_parser!(u64).range(1..),
+        value_parser = whole(1..=u64::MAX),
         requires = "exhaustive",
         allow_negative_numbers = true,
     )]
@@ -76,7 +92,13 @@ pub struct Options {
     #[arg(long, value_name = "SCHEDULE", allow_negative_numbers = true)]
     pub replay: Option<Schedule>,
     /// The most steps of one execution; one that takes more is given up.
-    #[arg(long, value_name = "N", default_value = "1000000", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1000000",
+        value_parser = whole(0..=usize::MAX),
+        allow_negative_numbers = true,
+    )]
     pub steps: usize,
     /// Check the program as written, not what the compiler makes of it: nothing is repaired or merged.
     #[arg(long)]
@@ -211,6 +233,17 @@ mod tests {
         assert_eq!((defaults.heap_size, defaults.steps, defaults.changes), (HEAP_SIZE, STEPS, CHANGES));
         assert_eq!(parsed(&["--seed", "7"]).with_seed(9), ["--seed", "9"]);
         assert_eq!(parsed(&["--seed", "7", "--changes", "4"]).with_seed(9), ["--seed", "9", "--changes", "4"]);
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_are_told_the_range() {
+        for text in ["-1", "1.5", "", "many", "99999999999999999999"] {
+            for option in ["ranks", "threads", "blocks", "schedules", "seed", "changes", "executions", "steps"] {
+                let given = [&format!("--{option}"), text];
+                let said = Options::try_parse_from(["symm-check", "f", given[0], given[1]]).err().unwrap().to_string();
+                assert!(said.contains(": takes a whole number from "), "{said}");
+            }
+        }
     }
 
     #[test]

@@ -5,7 +5,9 @@ use clap::{Args, Parser, ValueEnum};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
+use symm_abi::heap::MAX_RANKS;
 use symm_codegen::Level;
+use symm_tool::number::whole;
 
 /// Run a symm program on N ranks.
 ///
@@ -30,7 +32,7 @@ pub struct Options {
     /// The program: MLIR text or bytecode; '-' is standard input.
     pub file: PathBuf,
     /// Number of ranks; default 1, or as many as the launcher has started.
-    #[arg(short = 'n', long, value_parser = ranks, allow_hyphen_values = true)]
+    #[arg(short = 'n', long, value_parser = whole(1..=MAX_RANKS), allow_hyphen_values = true)]
     pub ranks: Option<u32>,
     /// What the ranks run on.
     #[arg(long, value_enum, default_value_t = Driver::Cpu)]
@@ -42,7 +44,13 @@ pub struct Options {
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(symm_runtime::ENGINES))]
     pub engine: Option<String>,
     /// Treat this many ranks as one node, even on one host; default: all ranks whose memory is mapped.
-    #[arg(long, value_name = "RANKS", value_parser = ranks, requires = "engine", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "RANKS",
+        value_parser = whole(1..=u32::MAX),
+        requires = "engine",
+        allow_hyphen_values = true,
+    )]
     pub domain: Option<u32>,
     /// Which host function runs, and on what.
     #[command(flatten)]
@@ -61,10 +69,10 @@ pub struct Options {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub timeout: Option<f64>,
     /// LLVM's optimization level, 0 to 3; default 2, for GPUs 3.
-    #[arg(short = 'O', long, value_name = "LEVEL", value_parser = level)]
+    #[arg(short = 'O', long, value_name = "LEVEL", value_parser = level, allow_negative_numbers = true)]
     pub optimize: Option<Level>,
     /// Size of each rank's symmetric heap, with a suffix K, M or G.
-    #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes, allow_hyphen_values = true)]
     pub heap_size: u64,
     /// Report an error where the compiler would repair a memory order or a scope.
     #[arg(long)]
@@ -150,15 +158,6 @@ fn input(text: &OsStr) -> Result<(String, OsString), &'static str> {
     if path == "-" { Err("takes a file; standard input is /dev/stdin") } else { Ok((name, path)) }
 }
 
-/// Reads an option's value; symm-check has the same.
-///
-/// # Errors
-/// What it takes, as text.
-pub fn ranks(text: &str) -> Result<u32, String> {
-    let ranks = text.parse().ok().filter(|ranks| *ranks > 0);
-    ranks.ok_or_else(|| "takes a number of ranks, 1 or more".into())
-}
-
 fn level(text: &str) -> Result<Level, String> {
     let levels = [("0", Level::O0), ("1", Level::O1), ("2", Level::O2), ("3", Level::O3)];
     levels
@@ -169,13 +168,8 @@ fn level(text: &str) -> Result<Level, String> {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| "takes a number of seconds")?;
-    let can_be = seconds > 0.0 && seconds < 1e9;
-    if can_be {
-        Ok(seconds)
-    } else {
-        Err("takes a number of seconds above zero and below 1e9; for no limit leave it out".into())
-    }
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds < 1e9);
+    seconds.ok_or_else(|| "takes a number of seconds above zero and below 1e9; for no limit leave it out".into())
 }
 
 /// Reads an option's value; symm-check has the same.
@@ -189,8 +183,11 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         Some((end, 'G' | 'g')) => (&text[..end], 1 << 30),
         _ => (text, 1),
     };
-    let count: u64 = digits.parse().map_err(|_| "takes a number of bytes, such as 1048576 or 64M")?;
-    count.checked_mul(unit).ok_or_else(|| "is more than any memory".into())
+    if digits.is_empty() || !digits.chars().all(|digit| digit.is_ascii_digit()) {
+        return Err("takes a number of bytes, such as 1048576 or 64M".into());
+    }
+    let count: Option<u64> = digits.parse().ok();
+    count.and_then(|count| count.checked_mul(unit)).ok_or_else(|| "is more than any memory".into())
 }
 
 #[cfg(test)]
@@ -214,10 +211,20 @@ mod tests {
     #[test]
     fn what_cannot_be_says_what_can() {
         let said = |options: &[&str]| Options::try_parse_from([&["symm-run", "f"], options].concat()).err().unwrap();
-        for ranks in ["0", "-1", "many", "4294967296"] {
-            assert!(said(&["-n", ranks]).to_string().contains("takes a number of ranks, 1 or more"), "{ranks}");
+        for number in ["0", "-1", "many", "1.5", "", "99999999999"] {
+            let ranks = said(&["-n", number]).to_string();
+            assert!(ranks.contains("takes a whole number from 1 to 128"), "{ranks}");
+            let domain = said(&["--engine", "openshmem", "--domain", number]).to_string();
+            assert!(domain.contains("takes a whole number from 1 to 4294967295"), "{domain}");
         }
-        assert!(said(&["--timeout", "-1"]).to_string().contains("for no limit leave it out"));
+        for number in ["-1", "many", "", "1e9"] {
+            let timeout = said(&["--timeout", number]).to_string();
+            assert!(timeout.contains("for no limit leave it out"), "{timeout}");
+            let level = said(&["-O", number]).to_string();
+            assert!(level.contains("takes 0, 1, 2 or 3"), "{level}");
+            let size = said(&["--heap-size", number]).to_string();
+            assert!(size.contains("takes a number of bytes"), "{size}");
+        }
         assert!(said(&["--input", "x=-"]).to_string().contains("standard input is /dev/stdin"));
     }
 
@@ -226,6 +233,8 @@ mod tests {
         assert_eq!(bytes("3M"), Ok(3 << 20));
         assert_eq!(bytes("17"), Ok(17));
         assert!(bytes("many").is_err());
-        assert!(bytes("99999999999G").is_err());
+        for text in ["99999999999G", "99999999999999999999", "99999999999999999999K"] {
+            assert_eq!(bytes(text), Err("is more than any memory".into()));
+        }
     }
 }

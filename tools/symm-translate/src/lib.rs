@@ -12,7 +12,7 @@ use symm_codegen::{
 };
 use symm_dialect::set_engine;
 use symm_runtime::{NVSHMEM, nvshmem};
-use symm_tool::{Call, closed::has_reader_left, on_large_stack};
+use symm_tool::{Call, closed::has_reader_left, number::whole, on_large_stack};
 
 /// Translate a symm program to LLVM IR or machine code, for this machine or for a GPU.
 ///
@@ -41,7 +41,8 @@ struct Options {
         long,
         value_name = "LEVEL",
         default_value_t = 2,
-        value_parser = clap::value_parser!(u8).range(0..=3),
+        value_parser = whole(0..=3u8),
+        allow_negative_numbers = true,
     )]
     optimize: u8,
     /// The output file; '-' is standard output.
