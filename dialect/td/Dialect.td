@@ -56,7 +56,8 @@ def Symm_Dialect : Dialect {
     - **N3** When an op is done, what it wrote to a far peer has arrived, and its source may be reused. So every release
       guarantees the same for far peers as for near ones.
     - **N4** `as_remote` of a far peer is an unmapped address, which may be computed and passed on. Ops of this dialect
-      use the rank instead; an ordinary access through that address faults.
+      use the rank instead; an ordinary access through that address faults, and is rejected (S1) where `is_near` has
+      said that the peer is far.
     - **S1** An op that a target cannot lower is rejected at its location.
 
     The assembly of every op has one order: its kind, if it has kinds (`add`, `set`); the context; the memory that it

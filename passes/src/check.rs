@@ -4,4 +4,5 @@ pub mod host_access;
 pub mod memory_order;
 pub mod polls;
 pub mod ranks;
+pub mod reach;
 pub mod sync;

@@ -30,6 +30,7 @@ pub use registration::{register, register_upstream};
 pub const PASSES: &[Pass] = &[
     transform::raise_carriers::PASS,
     check::ranks::PASS,
+    check::reach::PASS,
     check::host_access::PASS,
     check::memory_order::PASS,
     check::polls::PASS,

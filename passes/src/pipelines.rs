@@ -95,7 +95,7 @@ fn canonical_with(options: &Values, fence_waits: bool, safety: &str) -> String {
     // `any(…)`: on one function after the other, while it is in the caches, and on several threads. Signals and waits
     // are looked at in all of the program.
     format!(
-        "any(symm-check-ranks,symm-check-host-access,symm-check-memory-order{{strict={strict}}}),\
+        "any(symm-check-ranks,symm-check-reach,symm-check-host-access,symm-check-memory-order{{strict={strict}}}),\
          symm-check-sync{{strict={strict}}},\
          gpu-kernel-outlining,inline{{default-pipeline=}},any(symm-check-memory-order{{strict={strict}}}),\
          {safety}canonicalize,cse,loop-invariant-code-motion,cse,\

@@ -6,6 +6,7 @@ import re
 from .errors import CompileError
 
 OF_AN_OP = re.compile(r"'symm\.(\w+)' op ")
+OF_TRITON = re.compile(r"'tt\.(\w+)' op ")
 # Ops that Python calls otherwise.
 NAMES = {"remote_load": "load", "remote_store": "store", "atomic_rmw": "atomic"}
 # Those that are atomics, or are made of some.
@@ -27,6 +28,7 @@ def renamed(message, file=None, line=None):
         called = {*CALLED.findall(_text_of(file, line))} if op[1].startswith("atomic_") else ()
         return f"symm {called.pop() if len(called) == 1 else NAMES.get(op[1], op[1])}: "
 
+    message = OF_TRITON.sub(lambda op: f"tl.{op[1].removesuffix('_rmw')}: ", message)
     return OF_AN_OP.sub(name, message)
 
 

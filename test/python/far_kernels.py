@@ -154,3 +154,41 @@ def put_blocks(table, p, q, r, blocks, BLOCK: tl.constexpr):
     for block in range(blocks):
         at = (tl.program_id(0) * blocks + block) * BLOCK + tl.arange(0, BLOCK)
         st.put(table, p + at, q + at, r)
+
+
+@triton.jit
+def loads_from_a_far_rank(table, p, q, r):
+    ctx = st.DeviceContext(table)
+    at = tl.arange(0, 32)
+    theirs = ctx.as_remote(p + at, r)
+    if ctx.is_near(r):
+        values = tl.load(theirs)
+    else:
+        values = tl.load(theirs, mask=at < 20)
+    tl.store(q + at, values)
+
+
+@triton.jit
+def adds_to_a_far_rank(table, p, r):
+    near = st.is_near(table, r)
+    if not near:
+        tl.atomic_add(st.as_remote(table, p, r), 1)
+
+
+@triton.jit
+def stores_to_a_far_rank(table, p, r):
+    if st.is_near(table, r):
+        return
+    tl.store(st.as_remote(table, p, r), 1)
+
+
+@triton.jit
+def asks_before(table, p, q, r):
+    """Loads from near ranks directly."""
+    at = tl.arange(0, 32)
+    theirs = st.as_remote(table, p + at, r)
+    if st.is_near(table, r):
+        values = tl.load(theirs)
+    else:
+        values = st.load(table, p + at, r)
+    tl.store(q + at, values)

@@ -61,6 +61,7 @@ KERNELS = {
     ),
     "put_blocks": (TABLE | INTEGERS | RANK | {"blocks": "i32"}, {"BLOCK": 8192}, {"putmem", "p", "quiet"}),
     "reach": (TABLE | {"q": "*i32"} | RANK, {}, set()),
+    "asks_before": (TABLE | INTEGERS | RANK, {}, {"g"}),
 }
 
 
@@ -137,6 +138,25 @@ def test_what_sends_from_the_gpu_is_there_where_it_is_asked_for(variable, engine
     else:
         assert "engine: ibgda" not in ptx and "engine: gpunetio" not in ptx
         assert "__assertfail" in ptx
+
+
+@pytest.mark.parametrize(
+    ("name", "called", "line"),
+    [
+        ("loads_from_a_far_rank", "tl.load", "values = tl.load(theirs, mask=at < 20)"),
+        ("adds_to_a_far_rank", "tl.atomic", "tl.atomic_add(st.as_remote(table, p, r), 1)"),
+        ("stores_to_a_far_rank", "tl.store", "tl.store(st.as_remote(table, p, r), 1)"),
+    ],
+)
+def test_an_access_where_a_rank_is_known_to_be_far(name, called, line, engine, monkeypatch):
+    signature = TABLE | INTEGERS | RANK if name.startswith("loads") else TABLE | {"p": "*i32"} | RANK
+    with pytest.raises(CompileError) as error:
+        compile_for("sm_90", getattr(far_kernels, name), signature)
+    said = f"{called}: S1: an access through as_remote of a rank that is far here, as is_near says (N4)"
+    assert said in str(error.value) and line in str(error.value)
+    # Without an engine no rank is far.
+    monkeypatch.setattr(_engine.Current, "name", "")
+    compile_for("sm_90", getattr(far_kernels, name), signature)
 
 
 def test_without_an_engine_nothing_is_linked():

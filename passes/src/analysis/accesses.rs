@@ -66,3 +66,20 @@ pub fn of(name: &str) -> Option<Accesses> {
     };
     Some(Accesses { does, operands })
 }
+
+/// Whether an op's result points into what its first operand points to.
+pub fn passes_on(name: &str) -> bool {
+    let (dialect, rest) = name.split_once('.').unwrap_or_default();
+    match dialect {
+        "llvm" => matches!(rest, "getelementptr" | "addrspacecast" | "ptrtoint" | "inttoptr" | "bitcast" | "add"),
+        "memref" => {
+            matches!(rest, "cast" | "subview" | "reinterpret_cast" | "view" | "memory_space_cast" | "transpose")
+                || matches!(rest, "collapse_shape" | "expand_shape" | "extract_aligned_pointer_as_index")
+                || matches!(rest, "extract_strided_metadata" | "assume_alignment")
+        }
+        "arith" => matches!(rest, "index_cast" | "index_castui" | "addi"),
+        "vector" => rest == "type_cast",
+        "builtin" => rest == "unrealized_conversion_cast",
+        _ => false,
+    }
+}

@@ -52,22 +52,35 @@ fn ancestors<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Vec<BlockRef<'c, 'a>> {
 
 /// Whether every way from the entry of their region to `to` goes through `from`.
 fn dominates<'c: 'a, 'a>(from: BlockRef<'c, 'a>, to: BlockRef<'c, 'a>) -> bool {
-    let Some(entry) = from.parent_region().and_then(|region| region.first_block()) else { return false };
-    if from == entry {
-        return true;
-    }
+    from.parent_region().and_then(|region| region.first_block()) == Some(from)
+        || !is_reached(to, |_, _, next| next != from)
+}
+
+/// Whether every way from the entry of its region to `to` takes the branch at the end of `from` to this one of its
+/// successors.
+pub fn is_behind_branch<'c: 'a, 'a>(to: BlockRef<'c, 'a>, from: BlockRef<'c, 'a>, successor: usize) -> bool {
+    !is_reached(to, |block, index, _| block != from || index != successor)
+}
+
+/// Whether a way leads from the entry of its region to `to` over branches that `is_open` says yes to: of a block, the
+/// number of its successor, and that.
+fn is_reached<'c: 'a, 'a>(
+    to: BlockRef<'c, 'a>,
+    is_open: impl Fn(BlockRef<'c, 'a>, usize, BlockRef<'c, 'a>) -> bool,
+) -> bool {
+    let Some(entry) = to.parent_region().and_then(|region| region.first_block()) else { return true };
     let mut seen = HashSet::from([entry.to_raw().ptr as usize]);
     let mut open = vec![entry];
     while let Some(block) = open.pop() {
         if block == to {
-            return false;
+            return true;
         }
         for index in 0..block.successor_count() {
             let Ok(next) = block.successor(index) else { continue };
-            if next != from && seen.insert(next.to_raw().ptr as usize) {
+            if is_open(block, index, next) && seen.insert(next.to_raw().ptr as usize) {
                 open.push(next);
             }
         }
     }
-    true
+    false
 }

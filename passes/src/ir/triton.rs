@@ -6,8 +6,8 @@ mod assembly;
 pub mod deadline;
 pub mod words;
 
-use super::Builder;
-use melior::ir::Value;
+use super::{Builder, name};
+use melior::ir::{OperationRef, Value};
 use std::fmt;
 use std::str::FromStr;
 use symm_abi::deadline::PROGRAM_SHIFTS;
@@ -52,6 +52,11 @@ pub fn spreads(name: &str) -> bool {
 /// Whether an op makes a pointer of a pointer, its first operand, or a tensor of pointers of one.
 pub fn moves(name: &str) -> bool {
     spreads(name) || matches!(name, "tt.addptr" | "tt.bitcast")
+}
+
+/// Whether an op makes a pointer of its first operand, in the same tensor.
+pub fn is_step(op: OperationRef) -> bool {
+    moves(name(op)) || matches!(name(op), "tt.reshape" | "tt.trans" | "ttg.set_auto_layout")
 }
 
 /// The numbers of this program in one word.

@@ -41,6 +41,7 @@ const TRACE: PassOption = PassOption {
 const STEPS: &[Pass] = &[
     transform::raise_carriers::PASS,
     check::ranks::PASS,
+    check::reach::PASS,
     check::polls::PASS,
     check::memory_order::PASS,
     transform::tag_waits::PASS,

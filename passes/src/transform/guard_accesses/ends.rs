@@ -3,7 +3,8 @@
 //! They are computed from what the pointers are computed from: where an op chooses one of two pointers, it is the ends
 //! of that one.
 
-use super::pointers::{arms, carried_from, is_argument, is_step, key};
+use super::pointers::{arms, carried_from, is_argument, key};
+use crate::ir::triton::is_step;
 use crate::ir::triton::words::{constant_like, element_wise, splat_like};
 use crate::ir::{Builder, definition, lasting, name};
 use melior::dialect::arith::CmpiPredicate;

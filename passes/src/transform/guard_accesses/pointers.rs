@@ -1,7 +1,7 @@
 //! The accesses of a Triton or symm op, and what their pointers are made of.
 
 use crate::ir::packets::LINE;
-use crate::ir::triton::moves;
+use crate::ir::triton::is_step;
 use crate::ir::{blocks, definition, enclosing, name, operations, owner, structure, symm_ops};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockLike, BlockRef, OperationRef, Value, ValueLike, block::BlockArgument};
@@ -35,11 +35,6 @@ pub struct Access<'c, 'a> {
     /// What the kernel's author calls it.
     pub op: String,
     pub operand: &'static str,
-}
-
-/// Whether an op makes a pointer of its first operand, in the same tensor.
-pub fn is_step(op: OperationRef) -> bool {
-    moves(name(op)) || matches!(name(op), "tt.reshape" | "tt.trans" | "ttg.set_auto_layout")
 }
 
 /// Triton's accesses, what its language calls them, and where their masks are among the operands.

@@ -1,7 +1,7 @@
 //! What ops of other dialects touch of another rank's heap: through pointers that `symm.as_remote` has translated.
 
 use super::{Access, Extent};
-use crate::analysis::accesses::{self, Moved, Operands};
+use crate::analysis::accesses::{self, Moved, Operands, passes_on};
 use crate::ir::{definition, name, owner};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockArgument;
@@ -86,23 +86,6 @@ fn translation<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Option<AsRemote<'c, 'a>> {
         value = op.operands().next()?;
     }
     None
-}
-
-/// Whether an op's result points into what its first operand points to.
-fn passes_on(name: &str) -> bool {
-    let (dialect, rest) = name.split_once('.').unwrap_or_default();
-    match dialect {
-        "llvm" => matches!(rest, "getelementptr" | "addrspacecast" | "ptrtoint" | "inttoptr" | "bitcast" | "add"),
-        "memref" => {
-            matches!(rest, "cast" | "subview" | "reinterpret_cast" | "view" | "memory_space_cast" | "transpose")
-                || matches!(rest, "collapse_shape" | "expand_shape" | "extract_aligned_pointer_as_index")
-                || matches!(rest, "extract_strided_metadata" | "assume_alignment")
-        }
-        "arith" => matches!(rest, "index_cast" | "index_castui" | "addi"),
-        "vector" => rest == "type_cast",
-        "builtin" => rest == "unrealized_conversion_cast",
-        _ => false,
-    }
 }
 
 /// What a value that a loop carries is before the first iteration.
