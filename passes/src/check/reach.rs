@@ -1,7 +1,7 @@
 //! Rejects accesses of other dialects to a rank that is far where they are made (S1, N4).
 //!
-//! Nothing is mapped at the address that `symm.as_remote` gives of a far rank. Where `symm.is_near` has said that a rank
-//! is far, an access through that address is an error; the address itself is none.
+//! Nothing is mapped at the address that `symm.as_remote` gives of a far rank. Where `symm.is_near` has said that a
+//! rank is far, an access through that address is an error; the address itself is none.
 //!
 //! ```mlir
 //! %near = symm.is_near %ctx, %peer
@@ -155,7 +155,7 @@ fn says<'c: 'a, 'a>(remote: AsRemote<'c, 'a>, condition: Value<'c, 'a>, truth: b
     None
 }
 
-/// Of a value that is compared with a constant: that value, and whether it is true if the comparison is true, or is not.
+/// Of a value that is compared with a constant: that value, and whether it is true if the comparison is, or is not.
 fn compared<'c: 'a, 'a>(op: OperationRef<'c, 'a>, truth: bool) -> Option<(Value<'c, 'a>, bool)> {
     let operands = [op.operand(0).ok()?, op.operand(1).ok()?];
     let (index, constant) =
