@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from unittest import mock
 
 import litmus
 import namespaces
@@ -304,30 +305,50 @@ def srun_starts_ranks(symm_run):
 
 
 def a_killed_rank_ends_all(symm_run):
-    """A rank that is killed ends the others, and is named; SIGTERM kills it, too."""
-    signals = {signal.SIGKILL: "9 (Killed)", signal.SIGTERM: "15 (Terminated)"}
-    return all([ends_by(symm_run, sent, said) for sent, said in signals.items()])
+    """A rank that is killed ends the others, and is named; SIGTERM kills it, too, and it says what all wait for."""
+    signals = {signal.SIGKILL: ("9 (Killed)",), signal.SIGTERM: ("15 (Terminated)", *waits(1))}
+    ended = [ends_by(symm_run, number, "symm rank 1") for number in signals]
+    texts = [("process rank 1 ", f"exited on signal {name}", *lines) for name, *lines in signals.values()]
+    return all(is_soon and says(result, *said) for (result, is_soon), said in zip(ended, texts, strict=True))
 
 
-def ends_by(symm_run, sent, said):
-    """Whether a signal to rank 1 ends the run, long before its time is over."""
+def ctrl_c_says_what_ranks_wait_for(symm_run):
+    """A launcher that is interrupted gives its ranks a second before it kills them, here more: others use the cores."""
+    with mock.patch.dict(os.environ, OMPI_MCA_odls_base_sigkill_timeout="3"):
+        result, is_soon = ends_by(symm_run, signal.SIGINT, None)
+    return says(result, "interrupted\n", *waits()[1:]) and is_soon
+
+
+def waits(rank=0):
+    """What a rank says that has been told to end."""
+    block = "block (0,0,0) of @kernels::wait_or_work"
+    blocks = [f"rank 0, {block}: running for", f"rank 1, {block}: wait at"]
+    return [f"symm-run: rank {rank}: interrupted\n", *blocks]
+
+
+def ends_by(symm_run, number, thread):
+    """What came of a run by a signal to the rank of a thread, or to the launcher, and whether it ended long before its
+    time was over.
+    """
     begun = 0
 
-    def kill_rank_1(process):
+    def send(process):
         nonlocal begun
         both = {"symm rank 0", "symm rank 1"}
         while process.poll() is None and not both <= (found := ranks_that_run(process.pid)).keys():
             time.sleep(0.05)
+        # Until their blocks run, too.
+        time.sleep(0.5)
         if process.poll() is None:
-            os.kill(found["symm rank 1"], sent)
+            os.kill(found.get(thread, process.pid), number)
         begun = time.monotonic()
 
     with tempfile.NamedTemporaryFile("w", suffix=".mlir") as program:
         program.write(FOREVER)
         program.flush()
-        result = finish(command(symm_run, "far-2", [program.name, "--timeout", "60"]), kill_rank_1)
+        result = finish(command(symm_run, "far-2", [program.name, "--timeout", "60"]), send)
     # Far below what the program itself may take.
-    return says(result, "process rank 1 ", f"exited on signal {said}") and time.monotonic() - begun < 30
+    return result, time.monotonic() - begun < 30
 
 
 def ranks_that_run(session):
@@ -369,6 +390,7 @@ CHECKS = {
     "nodes/mpirun_starts_ranks": mpirun_starts_ranks,
     "nodes/srun_starts_ranks": srun_starts_ranks,
     "nodes/a_killed_rank_ends_all": a_killed_rank_ends_all,
+    "nodes/ctrl_c_says_what_ranks_wait_for": ctrl_c_says_what_ranks_wait_for,
     "nodes/ranks_in_two_namespaces": ranks_in_two_namespaces,
 }
 

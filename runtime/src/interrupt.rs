@@ -1,11 +1,15 @@
 //! Ctrl-C, and other reasons for a caller to stop waiting.
 
 use std::cell::Cell;
+use std::ffi::c_int;
 use std::sync::RwLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 use crate::clock;
 use crate::error::Error;
+
+/// The signals by which launchers end a rank, some time before they kill it.
+const ENDING: [c_int; 2] = [libc::SIGINT, libc::SIGTERM];
 
 /// Nanoseconds between two questions of one thread.
 const ASK_EVERY: u64 = 50_000_000;
@@ -18,7 +22,9 @@ type Question = fn() -> bool;
 
 static QUESTION: RwLock<Option<Question>> = RwLock::new(None);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// When the first SIGINT came, in the clock's nanoseconds, or 0.
+/// The signal that came, or 0.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+/// When the first one came, in the clock's nanoseconds, or 0.
 static FIRST: AtomicU64 = AtomicU64::new(0);
 static STAYS: AtomicBool = AtomicBool::new(false);
 
@@ -45,20 +51,52 @@ pub fn set_interrupt(question: fn() -> bool) {
 /// # Errors
 /// [`Error::System`].
 pub fn catch_interrupts(stays: bool) -> Result<(), Error> {
-    set_interrupt(|| INTERRUPTED.load(Ordering::Relaxed));
     STAYS.store(stays, Ordering::Relaxed);
-    // SAFETY: a zeroed sigaction is a valid one; the handler is a static function that does what a handler may.
-    let status = unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = note as *const () as usize;
-        action.sa_flags = libc::SA_RESTART;
-        libc::sigaction(libc::SIGINT, &raw const action, std::ptr::null_mut())
-    };
-    if status == 0 { Ok(()) } else { Err(Error::io("catch SIGINT")(std::io::Error::last_os_error())) }
+    catch(&[libc::SIGINT])
 }
 
-extern "C" fn note(signal: std::ffi::c_int) {
+/// The same for a rank that a launcher ends by SIGINT or SIGTERM, until [`end_as_asked`].
+///
+/// # Errors
+/// [`Error::System`].
+pub fn catch_launcher() -> Result<(), Error> {
+    catch(&ENDING)
+}
+
+/// From here on, what [`catch_launcher`] has caught ends the process again; at once if it has come, so that the launcher
+/// sees what has ended it.
+pub fn end_as_asked() {
+    // SAFETY: signals get their default action.
+    ENDING.iter().for_each(|signal| unsafe {
+        libc::signal(*signal, libc::SIG_DFL);
+    });
+    let came = SIGNAL.load(Ordering::Relaxed);
+    if came != 0 {
+        // SAFETY: as above.
+        unsafe { libc::raise(came) };
+    }
+}
+
+fn catch(signals: &[c_int]) -> Result<(), Error> {
+    set_interrupt(|| INTERRUPTED.load(Ordering::Relaxed));
+    for signal in signals {
+        // SAFETY: a zeroed sigaction is a valid one; the handler is a static function that does what a handler may.
+        let status = unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = note as *const () as usize;
+            action.sa_flags = libc::SA_RESTART;
+            libc::sigaction(*signal, &raw const action, std::ptr::null_mut())
+        };
+        if status != 0 {
+            return Err(Error::io("catch a signal")(std::io::Error::last_os_error()));
+        }
+    }
+    Ok(())
+}
+
+extern "C" fn note(signal: c_int) {
     INTERRUPTED.store(true, Ordering::Relaxed);
+    SIGNAL.store(signal, Ordering::Relaxed);
     let now = clock::now();
     let first = FIRST.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed).unwrap_or_else(|first| first);
     if first != 0 && now - first > ONE_PRESS && !STAYS.load(Ordering::Relaxed) {

@@ -80,7 +80,7 @@ pub use engine::nvshmem;
 pub use error::{Error, Exit, HELPERS_MEND, Place, RankExit};
 pub use far::EngineRanks;
 pub use heap::{DEFAULT_HEAP_SIZE, heap_stride};
-pub use interrupt::{catch_interrupts, set_interrupt};
+pub use interrupt::{catch_interrupts, catch_launcher, end_as_asked, set_interrupt};
 pub use join::join;
 pub use leave::leave_soon;
 pub use process::{Bootstrap, Launcher, ProcessState, Spawn, spawn_processes};

@@ -5,7 +5,7 @@ use crate::compile::{self, Diagnostics};
 use crate::options::{Driver, Options};
 use std::process::ExitCode;
 use std::time::Duration;
-use symm_runtime::{Bootstrap, EngineOfGpus, EngineRanks, NVSHMEM, Ranks};
+use symm_runtime::{Bootstrap, EngineOfGpus, EngineRanks, NVSHMEM, Ranks, catch_launcher, end_as_asked};
 
 /// How long the others hold back what they say of a failure: a launcher ends all ranks when the first one ends.
 const OTHERS_SPEAK_AFTER: Duration = Duration::from_secs(1);
@@ -24,6 +24,7 @@ pub fn run(options: &Options, engine: &str, program: Program) -> anyhow::Result<
     ranks.options = options.of_the_program();
     let code = run_started(options, &ranks, program).unwrap_or_else(|error| {
         say(format_args!("symm-run: rank {}: {error:#}", ranks.rank()));
+        end_as_asked();
         ranks.end(1, true)
     });
     ranks.end(u8::from(code != ExitCode::SUCCESS), false)
@@ -69,7 +70,11 @@ fn run_started(options: &Options, ranks: &EngineRanks, program: Program) -> anyh
             std::thread::sleep(OTHERS_SPEAK_AFTER);
         }
     })?;
-    execute(options, &config, prepared)
+    // A launcher that is told to end the run gives its ranks a second to say what they wait for.
+    catch_launcher()?;
+    let code = execute(options, &config, prepared)?;
+    end_as_asked();
+    Ok(code)
 }
 
 /// Refuses options that an engine has no use for, before anything is started.
