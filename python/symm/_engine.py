@@ -40,9 +40,11 @@ LINKED = "symm_engine"
 
 
 class Current:
-    """The engine of this process: kernels that are compiled from now on have a far path."""
+    """The engine of this process: kernels that are compiled from now on have a far path. Until symm.init says more it is
+    the environment's, so that kernels can be compiled where no ranks run.
+    """
 
-    name = ""
+    name = NAME if os.environ.get(ENGINE) == NAME else ""
 
 
 def use(name: str) -> None:

@@ -165,6 +165,20 @@ def test_without_an_engine_nothing_is_linked():
     assert not hasattr(made.metadata, _engine.LINKED)
 
 
+@pytest.mark.parametrize("name", [_engine.NAME, ""])
+def test_the_page_compiles_with_the_engine_and_without_a_gpu(name, device_library, tmp_path):
+    page = (HERE.parents[1] / "docs/nodes.md").read_text()
+    [block] = page.split("```py\n")[1:]
+    (tmp_path / "far.py").write_text(block.split("```")[0])
+    environment = os.environ | {_engine.ENGINE: name, _engine.BITCODE: str(device_library)}
+    environment.pop("TRITON_INTERPRET", None)
+    run = [sys.executable, tmp_path / "far.py"]
+    done = subprocess.run(run, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert ".target sm_90" in done.stdout and "atom.global.sys" in done.stdout, done.stdout
+    assert ("engine: putmem" in done.stdout) == bool(name)
+
+
 def test_kernels_say_what_they_are_linked_with(engine):
     assert getattr(compiled("signal").metadata, _engine.LINKED) == _engine.NAME
 
