@@ -40,8 +40,8 @@ LINKED = "symm_engine"
 
 
 class Current:
-    """The engine of this process: kernels that are compiled from now on have a far path. Until symm.init says more it is
-    the environment's, so that kernels can be compiled where no ranks run.
+    """The engine of this process: kernels that are compiled from now on have a far path. Until symm.init says more it
+    is the environment's, so that kernels can be compiled where no ranks run.
     """
 
     name = NAME if os.environ.get(ENGINE) == NAME else ""

@@ -63,8 +63,8 @@ pub fn catch_launcher() -> Result<(), Error> {
     catch(&ENDING)
 }
 
-/// From here on, what [`catch_launcher`] has caught ends the process again; at once if it has come, so that the launcher
-/// sees what has ended it.
+/// From here on, what [`catch_launcher`] has caught ends the process again; at once if it has come, so that the
+/// launcher sees what has ended it.
 pub fn end_as_asked() {
     // SAFETY: signals get their default action.
     ENDING.iter().for_each(|signal| unsafe {

@@ -201,19 +201,41 @@ fn described(signature: &Signature) -> String {
 
 fn parse_scalar(element: Element, text: &str) -> anyhow::Result<u64> {
     Ok(match element {
-        Element::Bool => u64::from(text.parse::<bool>().or_else(|_| text.parse::<u8>().map(|value| value != 0))?),
-        Element::Int(bits) => {
-            let value: i128 = text.parse()?;
-            anyhow::ensure!((-(1i128 << (bits - 1))..1i128 << bits).contains(&value), "it does not fit {bits} bits");
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "just seen to fit")]
-            let bits = value as u64;
-            bits
+        Element::Bool => match text {
+            "true" => 1,
+            "false" => 0,
+            _ => u64::from(parse_integer(8, text).context("it is neither true nor false")? != 0),
+        },
+        Element::Int(bits) => parse_integer(bits, text)?,
+        Element::F16 => u64::from(parse_float(text, f16::from_f64, f16::is_infinite)?.to_bits()),
+        Element::Bf16 => u64::from(parse_float(text, bf16::from_f64, bf16::is_infinite)?.to_bits()),
+        Element::F32 => {
+            // Rounded once.
+            let nearest = |_| text.parse().unwrap_or(f32::NAN);
+            u64::from(parse_float(text, nearest, f32::is_infinite)?.to_bits())
         }
-        Element::F16 => u64::from(f16::from_f64(text.parse()?).to_bits()),
-        Element::Bf16 => u64::from(bf16::from_f64(text.parse()?).to_bits()),
-        Element::F32 => u64::from(text.parse::<f32>()?.to_bits()),
-        Element::F64 => text.parse::<f64>()?.to_bits(),
+        Element::F64 => parse_float(text, |value| value, f64::is_infinite)?.to_bits(),
     })
+}
+
+/// The bits of an integer, with or without a sign.
+fn parse_integer(bits: u32, text: &str) -> anyhow::Result<u64> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    anyhow::ensure!(is_number, "it is no whole number");
+    let fits = |value: &i128| (-(1i128 << (bits - 1))..1i128 << bits).contains(value);
+    let value = text.parse().ok().filter(fits).with_context(|| format!("it does not fit {bits} bits"))?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "just seen to fit")]
+    let bits = value as u64;
+    Ok(bits)
+}
+
+/// A float of some width. What is finite as text, and would not be afterwards, does not fit.
+fn parse_float<T: Copy>(text: &str, nearest: impl Fn(f64) -> T, is_infinite: impl Fn(T) -> bool) -> anyhow::Result<T> {
+    let value = nearest(text.parse().ok().context("it is no number")?);
+    let is_finite = text.contains(|letter: char| letter.is_ascii_digit());
+    anyhow::ensure!(!(is_finite && is_infinite(value)), "it is too large");
+    Ok(value)
 }
 
 /// The descriptor of a row-major array at `data`.
@@ -250,4 +272,30 @@ fn returned(element: Element, rank: usize, descriptor: &[u64]) -> Array {
         }
     }
     Array { element, shape, bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_not_of_a_type_say_why() {
+        let said = |element, text| format!("{:#}", parse_scalar(element, text).unwrap_err());
+        for text in ["", "-", "x", "1.5", "1e3", "+-1"] {
+            assert_eq!(said(Element::Int(32), text), "it is no whole number", "{text}");
+        }
+        for text in ["4294967296", "-2147483649", "99999999999999999999999999999999999999999999"] {
+            assert_eq!(said(Element::Int(32), text), "it does not fit 32 bits", "{text}");
+        }
+        assert_eq!(parse_scalar(Element::Int(32), "-1").unwrap(), u64::MAX);
+        assert!(said(Element::Bool, "yes").starts_with("it is neither true nor false"));
+        let floats =
+            [(Element::F16, "65520"), (Element::Bf16, "1e39"), (Element::F32, "-1e39"), (Element::F64, "1e400")];
+        for (element, text) in floats {
+            assert_eq!(said(element, text), "it is too large", "{text}");
+            assert_eq!(said(element, "1,5"), "it is no number");
+            assert!(parse_scalar(element, "inf").is_ok() && parse_scalar(element, "nan").is_ok());
+        }
+        assert_eq!(parse_scalar(Element::F32, "0.1").unwrap(), u64::from(0.1f32.to_bits()));
+    }
 }
