@@ -32,7 +32,8 @@ def heap_bytes(given):
     if hasattr(given, "mesh_dim_names") or type(given).__name__ == "ProcessGroup":
         mend = "symm.init() takes all ranks of torch.distributed by itself, and world.team makes a team of some"
         raise ArgumentError(f"{wanted}, not a {type(given).__name__}: {mend}")
-    raise ArgumentError(f"{wanted}, not {text_of(given)}")
+    mend = ": that is more than any memory" if size is not None and size > 0 else ""
+    raise ArgumentError(f"{wanted}, not {text_of(given)}{mend}")
 
 
 def driver_of(device):

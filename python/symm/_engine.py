@@ -82,7 +82,7 @@ def _domain(domain, can_be):
     if name == DOMAIN and re.fullmatch("[0-9]+", domain):
         domain = int(domain)
     if domain is not None and (isinstance(domain, bool) or not isinstance(domain, int) or not 0 < domain < 2**63):
-        raise ArgumentError(f"symm.init: {name} must be a number of ranks above 0, not {text_of(domain)}")
+        raise ArgumentError(f"symm.init: {name} must be a number of ranks from 1 to 2**63 - 1, not {text_of(domain)}")
     if domain is not None and not can_be:
         raise ArgumentError(f"symm.init: {name} is for an engine: give engine={NAME!r}, too, or set {ENGINE}={NAME}")
     return domain

@@ -52,7 +52,8 @@ class trace(ForBlocks):
 
         _check_path("symm.trace", path)
         if isinstance(max_events, bool) or not isinstance(max_events, int) or not 0 < max_events < 2**31:
-            raise ArgumentError(f"symm.trace: max_events must be a number of events, not {text_of(max_events)}")
+            wanted = "a number of events from 1 to 2**31 - 1"
+            raise ArgumentError(f"symm.trace: max_events must be {wanted}, not {text_of(max_events)}")
         if world is None:
             if not worlds and closed:
                 raise ClosedError(f"symm.trace: {OF_A_CLOSED}")

@@ -322,7 +322,7 @@ def test_an_engine_that_there_is_not():
         _engine.use("mpi")
 
 
-NO_DOMAIN = r"domain must be a number of ranks above 0, not {}$"
+NO_DOMAIN = r"domain must be a number of ranks from 1 to 2\*\*63 - 1, not {}$"
 REFUSED = [
     ({"domain": 0}, "cpu", ArgumentError, NO_DOMAIN.format("0")),
     ({"domain": True}, "cpu", ArgumentError, NO_DOMAIN.format("True")),
@@ -367,7 +367,7 @@ def test_the_environment_says_what_arguments_do_not(monkeypatch):
     monkeypatch.setenv(_engine.DOMAIN, "all")
     for wrong in ("all", "0", "-1", "1.5", "²"):
         monkeypatch.setenv(_engine.DOMAIN, wrong)
-        said = f"symm.init: SYMM_DOMAIN must be a number of ranks above 0, not '?{wrong}'?$"
+        said = rf"symm.init: SYMM_DOMAIN must be a number of ranks from 1 to 2\*\*63 - 1, not '?{wrong}'?$"
         with pytest.raises(ArgumentError, match=said):
             _engine.asked(None, None, "cpu")
     monkeypatch.setenv(_engine.DOMAIN, "2")

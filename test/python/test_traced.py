@@ -322,5 +322,5 @@ def test_a_file_of_two_ranks():
 
 def test_wrong_numbers_of_events():
     for wrong in (0, -1, True, 1.5, "many", 2**31):
-        with pytest.raises(symm.ArgumentError, match="symm.trace: max_events must be a number of events, not "):
+        with pytest.raises(symm.ArgumentError, match="symm.trace: max_events must be a number of events from 1 to "):
             symm.trace("out.json", max_events=wrong)

@@ -105,7 +105,7 @@ for wrong in ("x", "2", -1, 0, math.nan, True, [1], 10**400, 10**5000):
     refused("symm.init: timeout must be a number of seconds above 0", symm.init, heap_size=8 << 20, timeout=wrong)
 for wrong, said in (
     ("1GB", ", not '1GB'"), (None, ", not None"), (1.5, ", not 1.5"), (True, ", not True"), (0, ", not 0"),
-    (1 << 70, f", not {1 << 70}"), ("cuda", ", not 'cuda': write symm.init(device='cuda')"),
+    (1 << 70, f", not {1 << 70}: that is more than any memory"), ("cuda", ", not 'cuda': write symm.init(device='cuda')"),
     (torch.device("cpu"), ": write symm.init(device='cpu')"),
 ):  # fmt: skip
     refused("symm.init: heap_size must be a number of bytes, such as 1 << 30, not ", symm.init, wrong)
@@ -113,7 +113,8 @@ for wrong, said in (
 for wrong in (3, 1.5, [world]):
     refused("symm.init: device must be 'cuda', 'hip', 'cpu' or a torch.device, not ", symm.init, 8 << 20, wrong)
 for wrong in (0, -1, 1.5, "x", math.nan, 1 << 70):
-    refused(f"symm.init: domain must be a number of ranks above 0, not {wrong!r}", symm.init, 8 << 20, domain=wrong)
+    said = f"symm.init: domain must be a number of ranks from 1 to 2**63 - 1, not {wrong!r}"
+    refused(said, symm.init, 8 << 20, domain=wrong)
 for wrong in ("", ".", 3, None):
     refused("symm.trace: path must be the name of a file", symm.trace, wrong)
     if wrong is not None:
