@@ -33,7 +33,7 @@ use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, ValueLike
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{AsRemote, SymmOp};
 use symm_dialect::shape::integer_width;
-use symm_dialect::{ENGINE_ATTRIBUTE, module_has};
+use symm_dialect::{ENGINE_ATTRIBUTE, is_current_rank, module_has};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -99,6 +99,10 @@ fn translation<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Option<AsRemote<'c, 'a>> {
 
 /// Whether the rank is certainly far where `op` accesses its memory. Where it is near as well nothing gets.
 fn is_far<'c: 'a, 'a>(op: OperationRef<'c, 'a>, remote: AsRemote<'c, 'a>) -> bool {
+    // A rank is near to itself.
+    if is_current_rank(remote.ctx(), remote.rank()) {
+        return false;
+    }
     let mut known = Vec::new();
     let mask = TRITON.iter().find(|(access, _)| *access == name(op)).and_then(|(_, mask)| *mask);
     known.extend(mask.and_then(|mask| op.operand(mask).ok()).and_then(|mask| says(remote, mask, true)));

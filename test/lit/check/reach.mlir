@@ -148,7 +148,14 @@ module attributes {symm.engine = "openshmem"} {
     scf.if %is_zero {
       llvm.store %v, %q : f32, !llvm.ptr
     }
-    // Nothing gets there.
+    // Nothing gets there: a rank is near to itself.
+    %me = symm.rank %ctx
+    %mine = symm.as_remote %ctx, %p, %me : !llvm.ptr
+    %of_me = symm.is_near %ctx, %me
+    scf.if %of_me {
+    } else {
+      llvm.store %v, %mine : f32, !llvm.ptr
+    }
     scf.if %not {
       scf.if %near {
         llvm.store %v, %q : f32, !llvm.ptr
