@@ -105,7 +105,8 @@ for wrong in ("x", "2", -1, 0, math.nan, True, [1], 10**400, 10**5000):
     refused("symm.init: timeout must be a number of seconds above 0", symm.init, heap_size=8 << 20, timeout=wrong)
 for wrong, said in (
     ("1GB", ", not '1GB'"), (None, ", not None"), (1.5, ", not 1.5"), (True, ", not True"), (0, ", not 0"),
-    (1 << 70, f", not {1 << 70}: that is more than any memory"), ("cuda", ", not 'cuda': write symm.init(device='cuda')"),
+    (1 << 70, f", not {1 << 70}: that is more than any memory"),
+    ("cuda", ", not 'cuda': write symm.init(device='cuda')"),
     (torch.device("cpu"), ": write symm.init(device='cpu')"),
 ):  # fmt: skip
     refused("symm.init: heap_size must be a number of bytes, such as 1 << 30, not ", symm.init, wrong)
