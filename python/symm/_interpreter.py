@@ -200,7 +200,8 @@ class Effects:
         world = _open.current(table(operands))
         for number in np.unique(operands["rank"].data):
             if world is not None and 0 <= number < world.get_num_ranks() and not world.is_near(int(number)):
-                raise NotSymmetricError(f"rank {number} is far: its heap is not mapped, so use ops that take the rank")
+                far = _open.rank_text(world, int(number))
+                raise NotSymmetricError(f"{far} is far: its heap is not mapped, so use ops that take the rank")
         return _interpreter_memory.moved(operands["ptr"], remote(operands, "ptr", checked=False))
 
     def remote_load(operands, attributes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._memory import Memory, integer, text_of, torch
-from ._open import address_of, range_text, shown
+from ._open import address_of, range_text, rank_text, shown
 from ._symm import TABLE_HEADER_WORDS, TABLE_REACH
 from .errors import ArgumentError, FarRankError, NotSymmetricError, RankRangeError
 
@@ -46,7 +46,8 @@ class Places:
             message = "as_remote: torch conjugates or negates this view as it reads: make the view of the result"
             raise NotSymmetricError(message)
         if not self._near[rank]:
-            message = f"as_remote: rank {rank} is far: its heap is not mapped here, so use put, get, signal or a kernel"
+            far = rank_text(asked, asked._place()[1].index(rank))
+            message = f"as_remote: {far} is far: its heap is not mapped here, so use put, get, signal or a kernel"
             raise FarRankError(message)
         last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
         size = (last + 1) * tensor.element_size() if tensor.numel() else tensor.element_size()
@@ -79,11 +80,25 @@ def rank_in(rank, count, name="rank", call="", team=None):
     return number
 
 
-def near(world, domain):
-    """Which ranks are near: what the context table says; without an engine those of this rank's domain."""
-    count, rank = world.get_num_ranks(), world.get_rank()
-    if world.engine is None:
-        return [domain is None or peer // domain == rank // domain for peer in range(count)]
+def reaches(world):
+    """What the context table of a World with an engine says of how each rank is reached."""
+    count = world.get_num_ranks()
     words = TABLE_HEADER_WORDS + count + TABLE_REACH + count
     table = Memory(world.data_ptr(), 8 * words, world._rank.hold()).tensor(world.device, torch().int64, (words,))
-    return [word != 0 for word in table[-count:].tolist()]
+    return table[-count:].tolist()
+
+
+def near(world, domain):
+    """Which ranks are near: what the context table says; without an engine those of this rank's domain."""
+    if world.engine is not None:
+        return [reach < 0 for reach in world._reaches]
+    rank = world.get_rank()
+    return [domain is None or peer // domain == rank // domain for peer in range(world.get_num_ranks())]
+
+
+def table_of_team(world, number, members, bases):
+    """The words of a team's context table: its numbers, its own addresses, and the reaches of the World's ranks."""
+    words = [number, len(members), *bases]
+    if world.engine is None:
+        return words
+    return [*words, *[0] * TABLE_REACH, *(world._reaches[rank] for rank in members)]

@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._memory import integer, text_of, torch
-from ._open import shown
+from ._open import rank_text, shown
 from .errors import ArgumentError, NotSymmetricError
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Streams:
         from . import _host_kernels
 
         if not src.is_contiguous() or not dst.is_contiguous():
-            raise ArgumentError(f"{call}: rank {rank} is far, so both tensors must be contiguous")
+            raise ArgumentError(f"{call}: {rank_text(self, int(rank))} is far, so both tensors must be contiguous")
         if src.numel():
             source, to = (tensor.view(-1).view(torch().uint8) for tensor in (src, dst))
             _host_kernels.copy_far(self, source, to, int(rank), call == "put", stream)

@@ -2,7 +2,8 @@
 
 A team's context table has the addresses of the team's pad on each rank's heap in place of the heaps' own addresses.
 Distances are the same, so translation works as in the World; the words for barriers and time-outs, which are at the
-start of a heap, are at the start of the pad.
+start of a heap, are at the start of the pad. With an engine the table also has its ranks' reaches, which hold their
+numbers in the World: those are the engine's.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from ._agreement import check_lists, grouped, listed, told
 from ._context_argument import Argument
 from ._memory import Memory, integer, integer_of, text_of, torch
 from ._open import point, rank_text, teams
-from ._places import rank_in
+from ._places import rank_in, table_of_team
 from ._public import public
 from ._streams import Streams, checked
 from ._symm import RESERVED_BYTES, TABLE_OFFSET
 from ._torch_ranks import ranks_of_torch
-from .errors import ArgumentError, ClosedError, EngineError, RankRangeError
+from .errors import ArgumentError, ClosedError, RankRangeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,14 +121,12 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
         return team
 
     def _make(self, world: World, members: tuple[int, ...]) -> None:
-        if world.engine is not None and not all(world.is_near(rank) for rank in members):
-            raise EngineError("a team cannot have far ranks yet: use the World, or teams of ranks that are near")
         self.world, self.members, self.device, self._rank = world, members, world.device, world._rank
         self._memory = world._allocate(RESERVED_BYTES + MEETINGS, "World.team", 8)
         self._offset = self._memory.address - world.bases[world.get_rank()]
         self.bases = [world.bases[rank] + self._offset for rank in members]
         self._number = members.index(world.get_rank())
-        table = [self._number, len(members), *self.bases]
+        table = table_of_team(world, self._number, members, self.bases)
         memory = Memory(self.data_ptr(), 8 * len(table), self._memory).tensor(self.device, torch().int64, (len(table),))
         memory.copy_(torch().tensor(table, dtype=torch().int64))
         self._timeouts = _timeouts.Timeouts(self, world._timeouts.seconds)

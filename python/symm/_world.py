@@ -19,7 +19,7 @@ from ._device import driver_of, gpu_of, heap_bytes, place, usual_device
 from ._factories import Factories
 from ._memory import torch
 from ._open import is_on_a_heap, teams, worlds
-from ._places import Places, near, rank_in
+from ._places import Places, near, rank_in, reaches
 from ._public import public
 from ._standing import Standing
 from ._streams import Streams, checked
@@ -144,7 +144,8 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         self.bases, self.heap_size = self._rank.heap_bases, self._rank.heap_size
         self._mine = self.bases[self.get_rank()]
         self.engine, self._words_of_meetings = engine, None
-        # Which ranks are near.
+        # How an engine reaches each rank, and which ranks are near.
+        self._reaches = [] if engine is None else reaches(self)
         self._near = near(self, domain)
         if engine is not None:
             _engine.use(engine)

@@ -116,12 +116,12 @@ impl HeapMap {
         self.size
     }
 
-    /// The context table of `rank`: `[rank, num_ranks, base_0 …]`, and with an engine whether each rank is near.
+    /// The context table of `rank`: `[rank, num_ranks, base_0 …]`, and with an engine the reach of each rank.
     pub(crate) fn table(&self, rank: u32) -> Box<[i64]> {
         let words = [u64::from(rank), self.bases().len() as u64].into_iter().chain(self.bases().iter().copied());
         let near = self.memory.near();
         let extensions = near.into_iter().flat_map(|_| [0; table::REACH]);
-        let reach = near.into_iter().flatten().map(|near| if *near { table::NEAR } else { table::FAR });
+        let reach = near.into_iter().flatten().zip(0..).map(|(near, rank)| table::reach(rank, *near));
         words.map(u64::cast_signed).chain(extensions).chain(reach).collect()
     }
 

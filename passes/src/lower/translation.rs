@@ -129,7 +129,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
             invariant_load(b, b.byte_offset(self.pointer, b.mul(words, b.i64(8))), b.int(64))
         };
         let reach = self.guarded(b, rank, reach, |b| b.i64(otherwise));
-        b.compare(CmpiPredicate::Ne, reach, b.i64(FAR))
+        b.compare(CmpiPredicate::Slt, reach, b.i64(0))
     }
 
     /// The base of a rank's heap as this rank sees it, of type `ty` (`i64` or a pointer). The rank is in range.

@@ -61,7 +61,6 @@ use symm_abi::deadline::{
     ADDRESS_WORD, BROKEN, EXPECTED_WORD, GOOD, HOST_WORD, NOWHERE, PROGRAM_WORD, SEEN_WORD, STATE_WORD, TAG_WORD,
     TENSORS_WORD,
 };
-use symm_abi::table::FAR;
 use symm_dialect::diagnostic::{Severity, report};
 use symm_dialect::ops::{Ctx, FenceParts, Group, HeapDeltaParts, IsNearParts, Order, RmwKind, Scope};
 use symm_dialect::shape::{Shaped, float_width, integer_width, scalar};
@@ -77,6 +76,9 @@ pub const PASS: Pass = Pass {
 
 /// A loop that Triton divides among partitions of the warps.
 const SPECIALIZED: &str = "tt.warp_specialize";
+
+/// The base of a rank that has none here.
+const NO_BASE: i64 = 0;
 
 /// The memory that an access may touch, as this rank's addresses, and where it is written down that it would leave it.
 #[derive(Clone, Copy)]
@@ -253,9 +255,9 @@ fn lowest_far<'c: 'a, 'a>(
     if constant_value(chosen.distance) == Some(0) {
         return None;
     }
-    // The table has FAR as the base of a far rank, so what leads there leads from the base of this rank to it.
+    // What has no base leads from the base of this rank to zero.
     let base =
-        b.binary("arith.subi", b.i64(FAR), b.value("tt.ptr_to_int", &[deadline::heap(b, access.ctx)], b.int(64), &[]));
+        b.binary("arith.subi", b.i64(NO_BASE), b.value("tt.ptr_to_int", &[deadline::heap(b, access.ctx)], b.int(64), &[]));
     let ty = address.r#type();
     let equal = ("predicate", b.integer(64, CmpiPredicate::Eq as i64));
     let operands = [for_each(b, chosen.distance, ty), for_each(b, base, ty)];

@@ -7,13 +7,14 @@ module attributes {symm.engine = "openshmem", symm.num_ranks = 4 : i32} {
   // CHECK-LABEL: func.func @is_near(
   // CHECK-SAME: %[[TABLE:.*]]: !llvm.ptr, %[[PEER:.*]]: i32
   func.func @is_near(%ctx: !symm.ctx, %peer: i32) -> i1 {
+    // A rank that is out of range has no heap.
     // CHECK-DAG: %[[FAR:.*]] = arith.constant 0 : i64
     // CHECK-DAG: %[[BEFORE:.*]] = arith.constant 8 : i64
     // CHECK: %[[IN_RANGE:.*]] = arith.cmpi ult, %[[PEER]]
     // CHECK: arith.addi %{{.*}}, %[[BEFORE]] : i64
     // CHECK: %[[WORD:.*]] = llvm.load %{{.*}} invariant
     // CHECK: %[[REACH:.*]] = arith.select %[[IN_RANGE]], %[[WORD]], %[[FAR]] : i64
-    // CHECK: arith.cmpi ne, %[[REACH]], %[[FAR]] : i64
+    // CHECK: arith.cmpi slt, %[[REACH]], %[[FAR]] : i64
     %near = symm.is_near %ctx, %peer
     return %near : i1
   }

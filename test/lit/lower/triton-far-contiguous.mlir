@@ -7,8 +7,10 @@ module attributes {symm.engine = "nvshmem"} {
 // CHECK-LABEL: sym_name = "plain"
 "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f32>, !tt.ptr<f32>, i32, i32) -> (), sym_name = "plain"}> ({
 // CHECK: ^bb0(%{{.*}}: !tt.ptr<i64>, %[[P:.*]]: !tt.ptr<f32>, %[[Q:.*]]: !tt.ptr<f32>, %[[START:.*]]: i32,
-// CHECK-SAME: %[[R:.*]]: i32)
+// CHECK-SAME: %{{.*}}: i32)
 ^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<f32>, %q: !tt.ptr<f32>, %start: i32, %r: i32):
+  // CHECK: %[[REACH:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : i64
+  // CHECK: %[[PE:.*]] = arith.trunci %[[REACH]] : i64 to i32
   %ctx = symm.ctx %table : !tt.ptr<i64>
   %range = "tt.make_range"() {start = 4 : i32, end = 12 : i32} : () -> tensor<8xi32>
   %first = "tt.splat"(%start) : (i32) -> tensor<8xi32>
@@ -39,7 +41,7 @@ module attributes {symm.engine = "nvshmem"} {
   // CHECK: %[[ONE:.*]] = arith.andi %[[BOTH]],
   // CHECK: %[[HERE:.*]] = "tt.ptr_to_int"(%[[P0]])
   // CHECK: scf.if %[[ONE]] {
-  // CHECK-NEXT: "tt.extern_elementwise"(%{{.*}}, %[[HERE]], %{{.*}}, %[[R]]) {{.*}}symbol = "symm_far_put"}
+  // CHECK-NEXT: "tt.extern_elementwise"(%{{.*}}, %[[HERE]], %{{.*}}, %[[PE]]) {{.*}}symbol = "symm_far_put"}
   // CHECK-NEXT: } else {
   // CHECK: symbol = "symm_far_p4"}
   symm.put %ctx, %from, %to, %r : tensor<8x!tt.ptr<f32>>, tensor<8x!tt.ptr<f32>>

@@ -9,26 +9,26 @@ module attributes {symm.engine = "nvshmem"} {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
   // CHECK-DAG: arith.cmpi ult, %[[R]]
-  // CHECK-DAG: %[[FIRST:.*]] = arith.cmpi ne, %{{.*}}, %{{.*}} : i64
+  // CHECK-DAG: %[[FIRST:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : i64
   // CHECK-DAG: %[[NEXT:.*]] = arith.addi %[[R]]
   // CHECK: arith.cmpi ult, %[[NEXT]]
-  // CHECK: %[[SECOND:.*]] = arith.cmpi ne, %{{.*}}, %{{.*}} : i64
+  // CHECK: %[[SECOND:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : i64
   %next = arith.addi %r, %one : i32
   // CHECK: scf.for %[[I:.*]] =
   scf.for %i = %zero to %n step %one : i32 {
     // CHECK: arith.cmpi ult, %[[I]]
-    // CHECK: %[[EACH:.*]] = arith.cmpi ne, %{{.*}}, %{{.*}} : i64
-    // CHECK-NOT: arith.cmpi ne
+    // CHECK: %[[EACH:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : i64
+    // CHECK-NOT: arith.cmpi slt
     // CHECK: scf.if %[[FIRST]]
     symm.remote_store %ctx, %p, %v, %r : !tt.ptr<f32>, f32
-    // CHECK-NOT: arith.cmpi ne
+    // CHECK-NOT: arith.cmpi slt
     // CHECK: scf.if %[[SECOND]]
     symm.remote_store %ctx, %p, %v, %next : !tt.ptr<f32>, f32
-    // CHECK-NOT: arith.cmpi ne
+    // CHECK-NOT: arith.cmpi slt
     // CHECK: scf.if %[[EACH]]
     symm.remote_store %ctx, %p, %v, %i : !tt.ptr<f32>, f32
     // Asked before, and answered.
-    // CHECK-NOT: arith.cmpi ne
+    // CHECK-NOT: arith.cmpi slt
     // CHECK: scf.if %[[FIRST]]
     symm.remote_store %ctx, %p, %v, %r : !tt.ptr<f32>, f32
   }

@@ -16,10 +16,12 @@ CONSTANT __attribute__((used)) TransportState nvshmemi_ibgda_device_state_d, nvs
 
 #define MADE(type, ...) __attribute__((noinline, convergent)) type __VA_ARGS__
 #define SAY(text) __asm__ volatile("// engine: " text ::: "memory")
+// What is called, and the register of the peer's number.
+#define SAY_TO(text, pe) __asm__ volatile("// engine: " text "\n\t// pe: %0" : : "r"(pe) : "memory")
 
 #define ELEMENT(bits)                                                                                                 \
-  MADE(void, nvshmem_uint##bits##_p(u##bits *at, u##bits value, int pe)) { SAY("p"); *at = value; }                   \
-  MADE(u##bits, nvshmem_uint##bits##_g(const u##bits *at, int pe)) { SAY("g"); return *at; }
+  MADE(void, nvshmem_uint##bits##_p(u##bits *at, u##bits value, int pe)) { SAY_TO("p", pe); *at = value; }            \
+  MADE(u##bits, nvshmem_uint##bits##_g(const u##bits *at, int pe)) { SAY_TO("g", pe); return *at; }
 
 ELEMENT(8)
 ELEMENT(16)
@@ -27,29 +29,29 @@ ELEMENT(32)
 ELEMENT(64)
 
 #define WORD(bits)                                                                                                    \
-  MADE(u##bits, nvshmem_uint##bits##_atomic_fetch(const u##bits *at, int pe)) { SAY("fetch"); return *at; }           \
+  MADE(u##bits, nvshmem_uint##bits##_atomic_fetch(const u##bits *at, int pe)) { SAY_TO("fetch", pe); return *at; }    \
   MADE(u##bits, nvshmem_uint##bits##_atomic_fetch_add(u##bits *at, u##bits value, int pe)) {                          \
-    SAY("add");                                                                                                       \
+    SAY_TO("add", pe);                                                                                                \
     return *at += value;                                                                                              \
   }                                                                                                                   \
   MADE(u##bits, nvshmem_uint##bits##_atomic_swap(u##bits *at, u##bits value, int pe)) {                               \
-    SAY("swap");                                                                                                      \
+    SAY_TO("swap", pe);                                                                                               \
     return *at = value;                                                                                               \
   }                                                                                                                   \
   MADE(u##bits, nvshmem_uint##bits##_atomic_compare_swap(u##bits *at, u##bits expected, u##bits value, int pe)) {     \
-    SAY("compare_swap");                                                                                              \
+    SAY_TO("compare_swap", pe);                                                                                       \
     return *at == expected ? (*at = value) : 0;                                                                       \
   }                                                                                                                   \
   MADE(u##bits, nvshmem_uint##bits##_atomic_fetch_and(u##bits *at, u##bits value, int pe)) {                          \
-    SAY("and");                                                                                                       \
+    SAY_TO("and", pe);                                                                                                \
     return *at &= value;                                                                                              \
   }                                                                                                                   \
   MADE(u##bits, nvshmem_uint##bits##_atomic_fetch_or(u##bits *at, u##bits value, int pe)) {                           \
-    SAY("or");                                                                                                        \
+    SAY_TO("or", pe);                                                                                                 \
     return *at |= value;                                                                                              \
   }                                                                                                                   \
   MADE(u##bits, nvshmem_uint##bits##_atomic_fetch_xor(u##bits *at, u##bits value, int pe)) {                          \
-    SAY("xor");                                                                                                       \
+    SAY_TO("xor", pe);                                                                                                \
     return *at ^= value;                                                                                              \
   }
 
@@ -85,14 +87,20 @@ MADE(void, nvshmem_quiet(void)) {
     SAY("quiet");
   }
 }
-MADE(void, nvshmemx_signal_op(u64 *at, u64 value, int operation, int pe)) { SAY("signal"); *at = value; }
+MADE(void, nvshmemx_signal_op(u64 *at, u64 value, int operation, int pe)) { SAY_TO("signal", pe); *at = value; }
 
 #define COPIES(name, group)                                                                                           \
-  MADE(void, name##_putmem##group(char *to, const char *from, u64 bytes, int pe)) { SAY("putmem"); *to = *from; }     \
-  MADE(void, name##_getmem##group(char *to, const char *from, u64 bytes, int pe)) { SAY("getmem"); *to = *from; }     \
+  MADE(void, name##_putmem##group(char *to, const char *from, u64 bytes, int pe)) {                                   \
+    SAY_TO("putmem", pe);                                                                                             \
+    *to = *from;                                                                                                      \
+  }                                                                                                                   \
+  MADE(void, name##_getmem##group(char *to, const char *from, u64 bytes, int pe)) {                                   \
+    SAY_TO("getmem", pe);                                                                                             \
+    *to = *from;                                                                                                      \
+  }                                                                                                                   \
   MADE(void, name##_putmem_signal##group(char *to, const char *from, u64 bytes, u64 *at, u64 value, int operation,    \
                                          int pe)) {                                                                   \
-    SAY("putmem_signal");                                                                                             \
+    SAY_TO("putmem_signal", pe);                                                                                      \
     *to = *from;                                                                                                      \
     *at = value;                                                                                                      \
   }

@@ -56,7 +56,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let near = |b: &Builder<'c>| self.words.load(b, pointer, mask, ty, access);
         Ok(match peer {
             None => near(b),
-            Some(peer) => b.choose(peer.near, ty, near, |b| far::load(b, op.ptr(), ty, peer.rank, mask)),
+            Some(peer) => b.choose(peer.near, ty, near, |b| far::load(b, op.ptr(), ty, peer.pe, mask)),
         })
     }
 
@@ -72,7 +72,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let near = |b: &Builder<'c>| self.words.store(b, op.value(), pointer, op.mask(), op.cache());
         match peer {
             None => near(b),
-            Some(peer) => b.either(peer.near, near, |b| far::store(b, op.ptr(), op.value(), peer.rank, op.mask())),
+            Some(peer) => b.either(peer.near, near, |b| far::store(b, op.ptr(), op.value(), peer.pe, op.mask())),
         }
         Ok(())
     }
@@ -116,15 +116,15 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         };
         let copying = |is_put, peer: Peer<'c>| {
             let (size, mask) = (byte_width(element), mask.map(lasting));
-            Copying { from: here.0, to: here.1, is_put, size, mask, rank: peer.rank }
+            Copying { from: here.0, to: here.1, is_put, size, mask, pe: peer.pe }
         };
-        let far_load = |b: &Builder<'c>, peer: Peer<'c>| far::load(b, here.0, data, peer.rank, (mask, None));
+        let far_load = |b: &Builder<'c>, peer: Peer<'c>| far::load(b, here.0, data, peer.pe, (mask, None));
         match (source_peer, target_peer) {
             (None, None) => near(b),
             (None, Some(peer)) => b.either(peer.near, near, |b| {
                 whole::copy(b, copying(true, peer), |b| {
                     let value = near_load(b);
-                    far::store(b, here.1, value, peer.rank, mask);
+                    far::store(b, here.1, value, peer.pe, mask);
                 });
             }),
             (Some(peer), None) => b.either(peer.near, near, |b| {
@@ -138,7 +138,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
                 b.either(both, near, |b| {
                     let value = b.choose(from.near, data, near_load, |b| far_load(b, from));
                     let store = |b: &Builder<'c>| self.words.store(b, value, target, mask, None);
-                    b.either(to.near, store, |b| far::store(b, here.1, value, to.rank, mask));
+                    b.either(to.near, store, |b| far::store(b, here.1, value, to.pe, mask));
                 });
             }
         }

@@ -48,7 +48,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             Change { kind: far::kind_of(op.kind(), ty), value: update.value, expected: None, mask: update.mask };
         Ok(self.ordered(b, (op.sem(), op.scope()), || match peer {
             None => near(b),
-            Some(peer) => b.choose(peer.near, ty, near, |b| far::update(b, lasting(op.ptr()), change, peer.rank)),
+            Some(peer) => b.choose(peer.near, ty, near, |b| far::update(b, lasting(op.ptr()), change, peer.pe)),
         }))
     }
 
@@ -77,7 +77,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let change = Change { kind: far::Update::Swap as i64, value, expected, mask: None };
         Ok(self.ordered(b, (op.sem(), op.scope()), || match peer {
             None => near(b),
-            Some(peer) => b.choose(peer.near, ty, near, |b| far::update(b, lasting(op.ptr()), change, peer.rank)),
+            Some(peer) => b.choose(peer.near, ty, near, |b| far::update(b, lasting(op.ptr()), change, peer.pe)),
         }))
     }
 

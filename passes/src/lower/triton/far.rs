@@ -33,8 +33,8 @@ const FLOAT_MOST: i64 = 14;
 pub struct Peer<'c> {
     /// Whether all of them are near, `i1`.
     pub near: Value<'c, 'c>,
-    /// The rank, or one for each element.
-    pub rank: Value<'c, 'c>,
+    /// The engine's number of the rank, or one for each element: a team has other numbers.
+    pub pe: Value<'c, 'c>,
 }
 
 /// What an update does.
@@ -92,8 +92,8 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             let complaint = "S1: an engine needs all warps of a kernel, and this one divides them among partitions";
             return Err(error(op.operation(), complaint));
         }
-        let near = self.tables.of(op)?.are_near(b, rank, mask.map(lasting));
-        Ok(Some(Peer { near, rank: lasting(rank) }))
+        let (near, pe) = self.tables.of(op)?.are_near(b, rank, mask.map(lasting));
+        Ok(Some(Peer { near, pe }))
     }
 }
 
@@ -177,10 +177,10 @@ pub fn store<'c>(
     b: &Builder<'c>,
     pointer: Value<'c, '_>,
     value: Value<'c, '_>,
-    rank: Value<'c, 'c>,
+    pe: Value<'c, 'c>,
     mask: Option<Value<'c, '_>>,
 ) {
-    store_words(b, address(b, pointer), (to_word(b, value), byte_width(scalar(value.r#type()))), rank, mask);
+    store_words(b, address(b, pointer), (to_word(b, value), byte_width(scalar(value.r#type()))), pe, mask);
 }
 
 /// Likewise words of this many bytes, at addresses.
@@ -188,18 +188,18 @@ pub fn store_words<'c>(
     b: &Builder<'c>,
     at: Value<'c, 'c>,
     (words, bytes): (Value<'c, 'c>, u64),
-    rank: Value<'c, 'c>,
+    pe: Value<'c, 'c>,
     mask: Option<Value<'c, '_>>,
 ) {
     if !is_tensor(at) {
         let bytes = b.i32(bytes.cast_signed());
         return masked(b, mask, |b| {
-            call(b, "symm_far_store", &[at, words, bytes, rank], b.int(32));
+            call(b, "symm_far_store", &[at, words, bytes, pe], b.int(32));
         });
     }
     let ty = element_wise(at.r#type(), b.int(32));
-    let rank = splat_like(b, rank, ty);
-    call(b, &format!("symm_far_p{bytes}"), &[at, words, rank, switch(b, mask, ty)], ty);
+    let pe = splat_like(b, pe, ty);
+    call(b, &format!("symm_far_p{bytes}"), &[at, words, pe, switch(b, mask, ty)], ty);
     call(b, "symm_far_quiet", &[b.i32(0)], b.int(32));
 }
 
@@ -208,7 +208,7 @@ pub fn load<'c>(
     b: &Builder<'c>,
     pointer: Value<'c, '_>,
     ty: Type<'c>,
-    rank: Value<'c, 'c>,
+    pe: Value<'c, 'c>,
     (mask, other): (Option<Value<'c, '_>>, Option<Value<'c, '_>>),
 ) -> Value<'c, 'c> {
     let (at, bytes) = (address(b, pointer), byte_width(scalar(ty)));
@@ -216,10 +216,10 @@ pub fn load<'c>(
     let other = other.map_or_else(|| constant_like(b, 0, words), |other| to_word(b, other));
     let word = if is_tensor(at) {
         let numbers = element_wise(words, b.int(32));
-        let operands = [at, other, splat_like(b, rank, numbers), switch(b, mask, numbers)];
+        let operands = [at, other, splat_like(b, pe, numbers), switch(b, mask, numbers)];
         call(b, &format!("symm_far_g{bytes}"), &operands, words)
     } else {
-        let fetch = |b: &Builder<'c>| call(b, "symm_far_load", &[at, b.i32(bytes.cast_signed()), rank], words);
+        let fetch = |b: &Builder<'c>| call(b, "symm_far_load", &[at, b.i32(bytes.cast_signed()), pe], words);
         match mask {
             None => fetch(b),
             Some(mask) => b.choose(mask, words, fetch, |_| other),
@@ -250,29 +250,29 @@ pub fn kind_of(kind: RmwKind, ty: Type) -> i64 {
 }
 
 /// Sets a flag, or adds to it; it has arrived.
-pub fn signal<'c>(b: &Builder<'c>, at: Value<'c, 'c>, kind: Update, value: Value<'c, 'c>, rank: Value<'c, 'c>) {
+pub fn signal<'c>(b: &Builder<'c>, at: Value<'c, 'c>, kind: Update, value: Value<'c, 'c>, pe: Value<'c, 'c>) {
     let bytes = b.i32(byte_width(value.r#type()).cast_signed());
     let at = if at.r#type() == b.int(64) { at } else { address(b, at) };
-    call(b, "symm_far_signal", &[at, b.i32(kind as i64), bytes, to_word(b, value), rank], b.int(32));
+    call(b, "symm_far_signal", &[at, b.i32(kind as i64), bytes, to_word(b, value), pe], b.int(32));
 }
 
 /// Updates a value, or the elements of a tensor one after the other; the old values.
-pub fn update<'c>(b: &Builder<'c>, pointer: Value<'c, 'c>, change: Change<'c>, rank: Value<'c, 'c>) -> Value<'c, 'c> {
+pub fn update<'c>(b: &Builder<'c>, pointer: Value<'c, 'c>, change: Change<'c>, pe: Value<'c, 'c>) -> Value<'c, 'c> {
     let ty = change.value.r#type();
     let at = address(b, pointer);
     let value = to_word(b, change.value);
     let expected = change.expected.map_or_else(|| constant_like(b, 0, value.r#type()), |expected| to_word(b, expected));
     let (kind, bytes) = (b.i32(change.kind), b.i32(byte_width(scalar(ty)).cast_signed()));
     let word = b.int(64);
-    let once = |b: &Builder<'c>, [at, value, expected, rank]: [Value<'c, 'c>; 4]| {
-        call(b, "symm_far_update", &[at, kind, bytes, value, expected, rank], word)
+    let once = |b: &Builder<'c>, [at, value, expected, pe]: [Value<'c, 'c>; 4]| {
+        call(b, "symm_far_update", &[at, kind, bytes, value, expected, pe], word)
     };
     let old = if is_tensor(at) {
-        one_by_one(b, change.mask, [at, value, expected, rank], once)
+        one_by_one(b, change.mask, [at, value, expected, pe], once)
     } else {
         match change.mask {
-            None => once(b, [at, value, expected, rank]),
-            Some(mask) => b.choose(mask, word, |b| once(b, [at, value, expected, rank]), |b| b.i64(0)),
+            None => once(b, [at, value, expected, pe]),
+            Some(mask) => b.choose(mask, word, |b| once(b, [at, value, expected, pe]), |b| b.i64(0)),
         }
     };
     from_word(b, old, ty)

@@ -2,7 +2,7 @@
 
 use super::Lowering;
 use super::far::{self, Peer, Update};
-use super::table::reach;
+use super::table::{is_near, pe, reach};
 use crate::ir::triton::deadline::Deadline;
 use crate::ir::triton::words::{self, atomic_rmw};
 use crate::ir::{Builder, enclosing, lasting, select, structure};
@@ -12,7 +12,6 @@ use melior::dialect::arith::CmpiPredicate;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use symm_abi::heap::BARRIER_WORDS;
-use symm_abi::table::FAR;
 use symm_abi::wait::{EAGER_POLLS, ORDERED_POLLS};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Barrier, Order, PutSignal, RmwKind, Scope, Signal, SignalKind, SymmOp, Wait};
@@ -152,7 +151,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         match peer {
             None => near(b),
             Some(peer) => {
-                b.either(peer.near, near, |b| far::signal(b, lasting(here), update, lasting(value), peer.rank));
+                b.either(peer.near, near, |b| far::signal(b, lasting(here), update, lasting(value), peer.pe));
             }
         }
     }
@@ -281,8 +280,10 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             match reaches {
                 None => tell(b),
                 Some(reaches) => {
-                    let near = b.compare(CmpiPredicate::Ne, reach(b, reaches, rank), b.i64(FAR));
-                    b.either(near, tell, |b| far::signal(b, word(b, mine, b.add(me, one)), Update::Set, epoch, rank));
+                    let reach = reach(b, reaches, rank);
+                    b.either(is_near(b, reach), tell, |b| {
+                        far::signal(b, word(b, mine, b.add(me, one)), Update::Set, epoch, pe(b, reach));
+                    });
                 }
             }
         });

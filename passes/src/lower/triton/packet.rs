@@ -86,7 +86,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
                 let at = far::address(b, op.slots());
                 let second = b.binary("arith.addi", at, constant_like(b, 8, at.r#type()));
                 for (at, half) in [at, second].into_iter().zip(halves(b)) {
-                    far::store_words(b, at, (half, 8), peer.rank, op.mask());
+                    far::store_words(b, at, (half, 8), peer.pe, op.mask());
                 }
             };
             b.either(peer.near, near, far);

@@ -5,7 +5,7 @@
 mod range;
 mod reach;
 
-pub use reach::reach;
+pub use reach::{is_near, pe, reach};
 
 use super::trace;
 use crate::ir::triton::words::{self, constant_like, element_wise};
@@ -44,8 +44,8 @@ pub struct LoadedTable<'c, 'a> {
     narrow: HashMap<usize, Value<'c, 'c>>,
     /// The base of this rank's heap.
     mine: Option<Value<'c, 'c>>,
-    /// Whether a rank is near, for each that has been asked about, and what is said of one that is out of range.
-    near: HashMap<(usize, i64), Value<'c, 'c>>,
+    /// Whether a rank is near, and its reach, for each that has been asked about, and the reach of one out of range.
+    near: HashMap<(usize, i64), (Value<'c, 'c>, Value<'c, 'c>)>,
     /// Where this rank's trace buffer is.
     trace: Option<Value<'c, 'c>>,
     /// The last value made after the context: the next one comes after it.

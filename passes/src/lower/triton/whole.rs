@@ -20,14 +20,15 @@ pub struct Copying<'c> {
     /// Bytes of an element.
     pub size: u64,
     pub mask: Option<Value<'c, 'c>>,
-    pub rank: Value<'c, 'c>,
+    /// The engine's number of the rank.
+    pub pe: Value<'c, 'c>,
 }
 
 /// Copies in one piece where both ends are contiguous, and else element by element with `otherwise`.
 pub fn copy<'c>(b: &Builder<'c>, copying: Copying<'c>, otherwise: impl FnOnce(&Builder<'c>)) {
     let symbol = if copying.is_put { "symm_far_put" } else { "symm_far_get" };
     let whole = |b: &Builder<'c>, from, to, bytes| {
-        call(b, symbol, &[to, from, bytes, copying.rank], b.int(32));
+        call(b, symbol, &[to, from, bytes, copying.pe], b.int(32));
     };
     if let Some(stretch) = stretch(b, copying) {
         let [from, to] = [stretch.from, stretch.to].map(|pointer| address(b, pointer));
