@@ -192,3 +192,16 @@ def asks_before(table, p, q, r):
     else:
         values = st.load(table, p + at, r)
     tl.store(q + at, values)
+
+
+@triton.jit
+def to_each(table, p, q, counts, BLOCK: tl.constexpr):
+    """Element i goes to rank i, of those that there are, and comes back."""
+    ctx = st.DeviceContext(table)
+    at = tl.arange(0, BLOCK)
+    to, mine = at % ctx.num_ranks(), ctx.rank() * BLOCK + at
+    ctx.store(p + mine, at + 100 * ctx.rank(), to)
+    tl.store(q + at, ctx.load(p + mine, to))
+    ctx.atomic_add(counts + at, 1, to)
+    ctx.signal(counts + 16 + ctx.rank(), ctx.rank() + 1, to, mask=at < ctx.num_ranks())
+    ctx.barrier()

@@ -16,7 +16,8 @@ import far_kernels
 import pytest
 import triton.language as tl
 from compiling import TARGETS, VERSION, compile_for, machine_text
-from symm import ArgumentError, CompileError, EngineError, SymmError, _engine, _symm
+from ptx_flow import Flow
+from symm import ArgumentError, CompileError, EngineError, SymmError, _engine, _places, _symm
 from symm.comm.kernels_exchange import exchange
 from symm.comm.kernels_two_shot import two_shot
 from test_comm_kernels import compiled as of_collectives
@@ -62,6 +63,9 @@ KERNELS = {
     "put_blocks": (TABLE | INTEGERS | RANK | {"blocks": "i32"}, {"BLOCK": 8192}, {"putmem", "p", "quiet"}),
     "reach": (TABLE | {"q": "*i32"} | RANK, {}, set()),
     "asks_before": (TABLE | INTEGERS | RANK, {}, {"g"}),
+    "to_each": (
+        TABLE | INTEGERS | {"counts": "*i32"}, {"BLOCK": 8}, {"p", "quiet", "g", "add", "swap", "signal"},
+    ),
 }
 
 
@@ -121,6 +125,27 @@ def test_collectives_put_whole_pieces_between_domains(kernel, engine):
         settings = {"SHAPE": "all", "OP": "sum", "ACC": tl.float32, "FAR": far, **of_bytes(4)}
         ptx = machine_text(of_collectives("sm_90", kernel, "fp32", **settings))
         assert ("// engine: putmem" in ptx) == far
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_table_says_what_number_the_engine_has_for_a_rank(name, engine):
+    """A team has other numbers."""
+    calls = list(Flow(machine_text(compiled(name))).called_with())
+    assert bool(calls) == bool(KERNELS[name][2])
+    for call, sources in calls:
+        # One of a block's numbers may come through memory that threads share.
+        assert "table" in sources and sources <= {"table", "memory"}, call
+
+
+@pytest.mark.parametrize("engine_of_world", [None, _engine.NAME])
+def test_the_words_of_a_teams_table(engine_of_world):
+    """The engine's numbers are the World's; the sign says that a rank is near."""
+    reaches = [0, 1 - 2**63, 2 - 2**63, 3]
+    world = mock.Mock(engine=engine_of_world, _reaches=reaches, **{"get_num_ranks.return_value": 4})
+    world.get_rank.return_value = 2
+    more = [0] * _symm.TABLE_REACH + [3, 2 - 2**63] if engine_of_world else []
+    assert _places.table_of_team(world, 1, (3, 2), [300, 200]) == [1, 2, 300, 200, *more]
+    assert _places.near(world, None) == ([False, True, True, False] if engine_of_world else [True] * 4)
 
 
 @pytest.mark.parametrize("variable", [None, "NVSHMEM_IB_ENABLE_IBGDA", "NVSHMEM_GPUNETIO_ENABLE_GDAKI"])

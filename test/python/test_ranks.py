@@ -20,7 +20,8 @@ PROGRAMS = ("host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host
 PROGRAMS += ("forks.py", "packets.py", "crossed.py", "flags.py", "argument.py", "teams.py", "each.py")
 PROGRAMS += ("streams.py", "records.py", "iris_tiles.py", "closed.py")
 # Those without ordinary accesses of another rank's heap, which only near ranks have mapped.
-FAR_TOO = ("ops.py", "each.py", "messages.py", "packets.py", "flags.py", "argument.py", "streams.py", "tma.py")
+FAR_TOO = ("ops.py", "each.py", "messages.py", "packets.py", "flags.py", "argument.py", "streams.py", "tma.py",
+           "teams.py")
 SECONDS = 400
 
 

@@ -1,10 +1,14 @@
-"""Teams: their ranks, in kernels and on the host, and that the barriers of two teams and of the World never meet."""
+"""Teams: their ranks, near and far, in kernels and on the host, and that the barriers of two teams and of the World never
+meet.
+"""
 
 import copy
 import os
 import pickle
 import re
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +18,9 @@ import torch
 import triton
 import triton.language as tl
 from leave import leave
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import far_kernels as kernels
 
 world = symm.init(heap_size=64 << 20)
 me, ranks = world.get_rank(), world.get_num_ranks()
@@ -89,7 +96,88 @@ def sent_around(team, members):
     assert str(team) == f"Team(rank={number}, num_ranks={len(members)}, members={list(members)})"
     assert team.get_device() == world.get_device() and team.is_open()
     for rank, member in enumerate(members):
-        assert team.as_remote(data, rank).data_ptr() == world.as_remote(data, member).data_ptr()
+        assert team.is_near(rank) == world.is_near(member)
+        if team.is_near(rank):
+            assert team.as_remote(data, rank).data_ptr() == world.as_remote(data, member).data_ptr()
+            continue
+        with pytest.raises(symm.FarRankError, match=f"^{re.escape(f'as_remote: {named(team, rank)} is far')}"):
+            team.as_remote(data, rank)
+
+
+def reached(team):
+    """Every kind of op leads to the team's rank, whatever number that has in the World; each is sent by one neighbour."""
+    number, count = team.get_rank(), team.get_num_ranks()
+    after, before = (number + 1) % count, (number - 1) % count
+    p, q, seen, flag, slots = (world.zeros(size, dtype=torch.int32) for size in (32, 32, 32, 1, 256))
+    p.copy_(torch.tensor([100 * number + at for at in range(32)], dtype=torch.int32))
+    world.barrier()
+    of_before, of_after = ([100 * rank + at for at in range(32)] for rank in (before, after))
+    for rank in range(count):
+        kernels.reach[(1,)](team, seen, rank)
+        assert seen.tolist()[0] == team.is_near(rank)
+    kernels.put_signal_and_read[(1,)](team, p, q, flag, seen, after, 32)
+    assert seen.tolist() == of_before
+    kernels.load[(1,)](team, p, seen, after, 32)
+    assert seen.tolist() == of_after
+    kernels.packet_and_read[(1,)](team, slots.view(torch.int64), seen, after, 32)
+    assert seen.tolist() == [at + 7 for at in range(32)]
+    of_the_streams(team, (p, q, flag), (before, after), (of_before, of_after))
+    p.fill_(0)
+    q.fill_(0)
+    seen.fill_(0)
+    world.barrier()
+    kernels.scalars[(1,)](team, p, q, after)
+    kernels.sums[(2,)](team, seen, 0, 32)
+    team.device_barrier()
+    assert seen.tolist() == [2 * count * at * (number == 0) for at in range(32)]
+    assert p.tolist()[0] == 5
+    p.fill_(1)
+    world.barrier()
+    kernels.swap[(1,)](team, p, q, after)
+    team.barrier()
+    assert (p.tolist()[0], q.tolist()[0]) == (2, 1)
+    spread(team, p, q, slots)
+
+
+def of_the_streams(team, tensors, neighbours, wanted):
+    """What the host calls in the order of a stream."""
+    p, q, flag = tensors
+    before, after = neighbours
+    of_before, of_after = wanted
+    q.fill_(0)
+    flag.fill_(0)
+    world.barrier()
+    team.put(p, q, after)
+    team.signal(flag, 3, after)
+    team.wait(flag, 3)
+    assert q.tolist() == of_before
+    for _ in range(3):
+        team.device_barrier()
+    team.get(p, q, after)
+    assert q.tolist() == of_after
+    team.signal(flag, 4, before, op="add")
+    team.wait(flag, 7)
+    if not team.is_near(after):
+        with pytest.raises(symm.ArgumentError, match=f"^put: {re.escape(named(team, after))} is far, so both"):
+            team.put(p[::2], q[::2], after)
+    world.barrier()
+
+
+def spread(team, p, q, slots):
+    """Ranks as blocks, some of them near and some far."""
+    number, count = team.get_rank(), team.get_num_ranks()
+    p.fill_(0)
+    slots.fill_(0)
+    world.barrier()
+    kernels.to_each[(1,)](team, p, q, slots, 8)
+    assert q.tolist()[:8] == [at + 100 * number for at in range(8)]
+    mine = [at % count == number for at in range(8)]
+    assert p.tolist() == [
+        (at + 100 * rank) * mine[at] if rank < count else 0 for rank in range(4) for at in range(8)
+    ]
+    came = [rank + 1 for rank in range(count)]
+    assert slots.tolist()[:24] == [each * count for each in mine] + [0] * 8 + came + [0] * (8 - count)
+    world.barrier()
 
 
 def met(teams):
@@ -160,11 +248,11 @@ def says_whose(team):
     ):
         with pytest.raises(kind, match=re.escape(text)):
             team.team(wrong)
-    outside, theirs = torch.zeros(1, dtype=torch.int64), team.as_remote(data, last)
+    outside, theirs = torch.zeros(1, dtype=torch.int64), team.as_remote(data, last) if team.is_near(last) else None
     of_last, on = f"rank {last} of the team (rank {team.members[last]} of the World)", "symmetric heap of rank"
     cases = [(data, count, symm.RankRangeError, said)]
     cases += [(outside, 0, symm.NotSymmetricError, f"ptr is not on the {on} {here}: it is in p, ")]
-    if mine != last:
+    if mine != last and theirs is not None:
         cases += [(theirs, 0, symm.NotSymmetricError, f"{on} {here}: it is on that of {of_last}: give the pointer")]
         for call in (lambda: team.put(data, theirs, 0), lambda: team.as_remote(theirs, 0)):
             with pytest.raises(symm.NotSymmetricError, match=re.escape(f"on the heap of {of_last}")):
@@ -248,6 +336,8 @@ sent_around(backwards, list(range(ranks))[::-1])
 by_key = world.split(7, key=-me)
 assert by_key.get_members() == backwards.get_members()
 met([parity, backwards, by_key])
+for each in (parity, backwards):
+    reached(each)
 inner = parity.split(parity.get_rank() // 2)
 assert set(inner.get_members()) <= set(halves)
 sent_around(inner, list(inner.get_members()))
