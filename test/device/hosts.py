@@ -32,7 +32,7 @@ SETTINGS = {
 # Programs of symm-run; Python's; and those that take pointers of other ranks, which have to be near.
 COMPILED = ["examples/ring_all_reduce.mlir", "examples/message_passing.mlir", "test/conformance/put_signal.mlir",
             "test/conformance/atomic_rmw_old.mlir", "test/conformance/barrier.mlir"]  # fmt: skip
-PYTHON = ["ranks/ops.py", "ranks/far.py", "ranks/messages.py", "ranks/flags.py"]
+PYTHON = ["ranks/ops.py", "ranks/far.py", "ranks/messages.py", "ranks/flags.py", "ranks/teams.py"]
 NEAR = ["ranks/host.py", "ranks/ops.py", "ranks/streams.py", "ranks/iris_host.py"]
 NEAR_EXAMPLES = ["all_gather_matmul.py"]
 SHOWN = 25

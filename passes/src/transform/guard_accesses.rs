@@ -256,8 +256,11 @@ fn lowest_far<'c: 'a, 'a>(
         return None;
     }
     // What has no base leads from the base of this rank to zero.
-    let base =
-        b.binary("arith.subi", b.i64(NO_BASE), b.value("tt.ptr_to_int", &[deadline::heap(b, access.ctx)], b.int(64), &[]));
+    let base = b.binary(
+        "arith.subi",
+        b.i64(NO_BASE),
+        b.value("tt.ptr_to_int", &[deadline::heap(b, access.ctx)], b.int(64), &[]),
+    );
     let ty = address.r#type();
     let equal = ("predicate", b.integer(64, CmpiPredicate::Eq as i64));
     let operands = [for_each(b, chosen.distance, ty), for_each(b, base, ty)];

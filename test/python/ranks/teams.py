@@ -1,5 +1,5 @@
-"""Teams: their ranks, near and far, in kernels and on the host, and that the barriers of two teams and of the World never
-meet.
+"""Teams: their ranks, near and far, in kernels and on the host, and that the barriers of two teams and of the World
+never meet.
 """
 
 import copy
@@ -105,7 +105,7 @@ def sent_around(team, members):
 
 
 def reached(team):
-    """Every kind of op leads to the team's rank, whatever number that has in the World; each is sent by one neighbour."""
+    """Every kind of op leads to the team's rank, whatever number that has in the World."""
     number, count = team.get_rank(), team.get_num_ranks()
     after, before = (number + 1) % count, (number - 1) % count
     p, q, seen, flag, slots = (world.zeros(size, dtype=torch.int32) for size in (32, 32, 32, 1, 256))
