@@ -49,7 +49,7 @@ mod tests {
     fn a_reach_says_who_is_near_and_has_the_engines_number() {
         for (pe, is_near) in [(0, true), (0, false), (127, true), (127, false)] {
             let reach = reach(pe, is_near);
-            assert_eq!((reach < 0, reach as u32), (is_near, pe));
+            assert_eq!((reach < 0, reach & 0xffff_ffff), (is_near, i64::from(pe)));
         }
     }
 }

@@ -262,13 +262,17 @@ mod tests {
         assert_eq!(heaps.locate(start.wrapping_add(12 << 20)), None);
     }
 
-    /// Heaps in any order, with anything between them.
+    /// Heaps in any order, with anything between them, and which of them an engine has mapped.
     #[derive(Debug)]
-    struct Scattered;
+    struct Scattered(Option<[bool; 3]>);
 
     impl HeapMemory for Scattered {
         fn bases(&self) -> &[u64] {
             &[9 << 30, 1 << 30, 5 << 30]
+        }
+
+        fn near(&self) -> Option<&[bool]> {
+            self.0.as_ref().map(<[bool; 3]>::as_slice)
         }
 
         fn strided(&self) -> bool {
@@ -285,8 +289,14 @@ mod tests {
     }
 
     #[test]
+    fn with_an_engine_the_table_has_the_reach_of_each_rank() {
+        let heaps = HeapMap::new(Box::new(Scattered(Some([false, true, false]))), 3 << 20);
+        assert_eq!(*heaps.table(1), [1, 3, 9 << 30, 1 << 30, 5 << 30, 0, 0, 0, table::NEAR | 1, 2]);
+    }
+
+    #[test]
     fn heaps_without_a_stride_are_found_by_their_bases() {
-        let heaps = HeapMap::new(Box::new(Scattered), 3 << 20);
+        let heaps = HeapMap::new(Box::new(Scattered(None)), 3 << 20);
         assert_eq!(*heaps.table(1), [1, 3, 9 << 30, 1 << 30, 5 << 30]);
         for rank in 0..3 {
             for offset in [0, (3 << 20) - 1] {
