@@ -106,8 +106,8 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
     """Some of a World's ranks, numbered from 0 in their order: what `World.team` and `World.split` give.
 
     Like a World it is an argument of kernels, and there the context of ops, with the team's numbers; tensors are the
-    World's. Its barriers are for its ranks only. It takes 2 MiB of every heap, until it is gone on all ranks. Time-outs
-    are those that the World had when the team was made, until `timeout` sets others.
+    World's. Its barriers are for its ranks only, some of which may be far. It takes 2 MiB of every heap, until it is
+    gone on all ranks. Time-outs are those that the World had when the team was made, until `timeout` sets others.
     """
 
     def __init__(self, *_: object, **__: object):

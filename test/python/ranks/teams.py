@@ -24,6 +24,7 @@ import far_kernels as kernels
 
 world = symm.init(heap_size=64 << 20)
 me, ranks = world.get_rank(), world.get_num_ranks()
+B = 64
 flags = world.zeros(64, dtype=torch.int64)
 data = world.zeros(64, dtype=torch.int64)
 
@@ -108,28 +109,28 @@ def reached(team):
     """Every kind of op leads to the team's rank, whatever number that has in the World."""
     number, count = team.get_rank(), team.get_num_ranks()
     after, before = (number + 1) % count, (number - 1) % count
-    p, q, seen, flag, slots = (world.zeros(size, dtype=torch.int32) for size in (32, 32, 32, 1, 256))
-    p.copy_(torch.tensor([100 * number + at for at in range(32)], dtype=torch.int32))
+    p, q, seen, flag, slots = (world.zeros(size, dtype=torch.int32) for size in (B, B, B, 1, 4 * B))
+    p.copy_(torch.tensor([100 * number + at for at in range(B)], dtype=torch.int32))
     world.barrier()
-    of_before, of_after = ([100 * rank + at for at in range(32)] for rank in (before, after))
+    of_before, of_after = ([100 * rank + at for at in range(B)] for rank in (before, after))
     for rank in range(count):
         kernels.reach[(1,)](team, seen, rank)
         assert seen.tolist()[0] == team.is_near(rank)
-    kernels.put_signal_and_read[(1,)](team, p, q, flag, seen, after, 32)
+    kernels.put_signal_and_read[(1,)](team, p, q, flag, seen, after, B)
     assert seen.tolist() == of_before
-    kernels.load[(1,)](team, p, seen, after, 32)
+    kernels.load[(1,)](team, p, seen, after, B)
     assert seen.tolist() == of_after
-    kernels.packet_and_read[(1,)](team, slots.view(torch.int64), seen, after, 32)
-    assert seen.tolist() == [at + 7 for at in range(32)]
+    kernels.packet_and_read[(1,)](team, slots.view(torch.int64), seen, after, B)
+    assert seen.tolist() == [at + 7 for at in range(B)]
     of_the_streams(team, (p, q, flag), (before, after), (of_before, of_after))
     p.fill_(0)
     q.fill_(0)
     seen.fill_(0)
     world.barrier()
     kernels.scalars[(1,)](team, p, q, after)
-    kernels.sums[(2,)](team, seen, 0, 32)
+    kernels.sums[(2,)](team, seen, 0, B)
     team.device_barrier()
-    assert seen.tolist() == [2 * count * at * (number == 0) for at in range(32)]
+    assert seen.tolist() == [2 * count * at * (number == 0) for at in range(B)]
     assert p.tolist()[0] == 5
     p.fill_(1)
     world.barrier()
@@ -172,9 +173,8 @@ def spread(team, p, q, slots):
     kernels.to_each[(1,)](team, p, q, slots, 8)
     assert q.tolist()[:8] == [at + 100 * number for at in range(8)]
     mine = [at % count == number for at in range(8)]
-    assert p.tolist() == [
-        (at + 100 * rank) * mine[at] if rank < count else 0 for rank in range(4) for at in range(8)
-    ]
+    sent = [(at + 100 * rank) * mine[at] for rank in range(count) for at in range(8)]
+    assert p.tolist()[: 8 * count] == sent
     came = [rank + 1 for rank in range(count)]
     assert slots.tolist()[:24] == [each * count for each in mine] + [0] * 8 + came + [0] * (8 - count)
     world.barrier()
