@@ -24,7 +24,7 @@ use crate::agent::Agent;
 use crate::control::ENGINE_ID_WORDS;
 use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
-use crate::heap::HeapMap;
+use crate::heap::{GoesOn, HeapMap};
 use crate::launch::Launch;
 use crate::loc::Loc;
 use crate::trace::Sink;
@@ -64,7 +64,7 @@ pub(crate) trait Driver: Debug + Send + Sync {
         of: (u32, u32, u64),
         id: [u64; ENGINE_ID_WORDS],
         is_of_node: &dyn Fn(u32) -> bool,
-        goes_on: &dyn Fn() -> Result<(), Error>,
+        goes_on: GoesOn<'_>,
     ) -> Result<HeapMap, Error>;
 
     /// The name that all processes have for the device of a rank of this one; `None` where it does not matter or is

@@ -56,8 +56,10 @@ pub(crate) trait HeapMemory: Debug + Send + Sync {
         false
     }
 
-    /// Closes them.
-    fn close_others(&self) {}
+    /// Closes them. Where that waits for the other ranks, an error of `goes_on` ends the wait.
+    fn close_others(&self, _goes_on: GoesOn<'_>) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// The other processes have closed the heaps of this one.
     fn others_have_closed(&self) {}
@@ -65,6 +67,9 @@ pub(crate) trait HeapMemory: Debug + Send + Sync {
 
 /// Called now and then during a wait for the device, with whether the wait is already long.
 pub(crate) type Meanwhile<'a> = &'a mut dyn FnMut(bool) -> Result<(), Error>;
+
+/// Called now and then during a wait for the other ranks.
+pub(crate) type GoesOn<'a> = &'a dyn Fn() -> Result<(), Error>;
 
 /// Every rank's heap, as this process sees them.
 #[derive(Debug)]

@@ -124,8 +124,7 @@ impl Rank {
             let events = world.control.events.0.load(Ordering::Acquire);
             // A rank that has come this far leaves, even if another fails now.
             if all_returned(world) || world.failed() {
-                world.part();
-                return Ok(());
+                return world.part(asks);
             }
             futex::sleep(&world.control.events.0, events, Some(LOOK_EVERY));
             // All others are about to return as well: this ends the threads that watch the run, and harms nobody.

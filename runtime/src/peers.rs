@@ -8,6 +8,7 @@ use crate::control::{Control, ENGINE_FAILED, ENGINE_ID_WORDS, ENGINE_KNOWN, ENGI
 use crate::driver::gpu::api::Identity;
 use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
+use crate::heap::GoesOn;
 use symm_abi::far::NVSHMEM;
 
 /// How long to wait for the others' identities, which they post as soon as they have met. Without them a pair of
@@ -53,7 +54,7 @@ pub(crate) fn engine_id(
     rank: u32,
     engine: &Nvshmem,
     show: impl FnOnce(),
-    goes_on: &dyn Fn() -> Result<(), Error>,
+    goes_on: GoesOn<'_>,
 ) -> Result<[u64; ENGINE_ID_WORDS], Error> {
     if rank == 0 {
         let made = engine.new_id();

@@ -192,7 +192,7 @@ where
         return Err(Failure { error: after_checks(source, world.checks.take()), trace: trace.map(Box::new) });
     }
     let values = hosts.join();
-    world.part();
+    world.part(true)?;
     let trace = world.trace.as_ref().map(Sink::take);
     let trace = match monitor {
         Some(monitor) => monitor.finish(trace)?,

@@ -5,7 +5,7 @@ use crate::driver::{Device, Driver};
 use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
 use crate::far::{EngineRanks, Far};
-use crate::heap::HeapMap;
+use crate::heap::{GoesOn, HeapMap};
 use crate::interrupt;
 use crate::memory;
 use crate::peers;
@@ -96,7 +96,7 @@ fn by_gpus(
     engine: Nvshmem,
     (rank, num_ranks): (u32, u32),
     (control, far): (&Control, Option<&Far>),
-    goes_on: &dyn Fn() -> Result<(), Error>,
+    goes_on: GoesOn<'_>,
 ) -> Result<HeapMap, Error> {
     let domain = config.engine.as_ref().and_then(|engine| engine.domain);
     let node = |other: u32| domain.map_or(0, |ranks| other / ranks.max(1));

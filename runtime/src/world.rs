@@ -13,6 +13,7 @@ use crate::far::Far;
 use crate::fork::Origin;
 use crate::futex;
 use crate::heap::HeapMap;
+use crate::interrupt;
 use crate::lock::lock;
 use crate::process::state;
 use crate::report;
@@ -23,6 +24,8 @@ use symm_abi::heap::RESERVED_BYTES;
 pub(crate) const WRITES_FAULT_IN: Duration = Duration::from_secs(1);
 /// How long the others have to close the heap of this process at the end of a run.
 const PARTS_IN: Duration = Duration::from_secs(2);
+/// How long an engine may wait for the others at the end of a run: they all have come to it.
+const ENGINE_ENDS_IN: Duration = Duration::from_secs(30);
 
 /// A run, as one process sees it.
 #[derive(Debug)]
@@ -205,17 +208,37 @@ impl World {
 
     /// Closes the heaps of other processes once all ranks have returned, and waits until those have closed this one's:
     /// before that it may not be freed. A process that has died or is stopped does not close it; then this process's
-    /// heap is freed when it ends.
-    pub(crate) fn part(&self) {
+    /// heap is freed when it ends. `asks` says that the calling thread asks whether to stop waiting.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub(crate) fn part(&self, asks: bool) -> Result<(), Error> {
         let memory = self.heaps.memory();
         if !memory.has_others() || self.failed() {
-            return;
+            return Ok(());
         }
-        memory.close_others();
+        let end = Instant::now() + ENGINE_ENDS_IN;
+        let closed = memory.close_others(&|| {
+            if asks {
+                interrupt::check()?;
+            }
+            let late = || Error::Program("the engine does not end".to_owned());
+            if Instant::now() < end { self.far.as_ref().map_or(Ok(()), Far::goes_on) } else { Err(late()) }
+        });
         if let Some(far) = &self.far {
-            // The engine has waited for all.
+            // Others wait for the engine, too, and may not know.
+            if let Err(error) = closed.as_ref()
+                && !matches!(error, Error::Stopped { .. })
+            {
+                far.tell(self.local[0].rank, &error.to_string());
+            }
             far.part();
-            return;
+        }
+        if let Err(interrupted @ Error::Interrupted { .. }) = closed {
+            return Err(interrupted);
+        }
+        if self.far.is_some() {
+            return Ok(());
         }
         let closed = &self.control.closed.0;
         closed.fetch_add(1, Ordering::AcqRel);
@@ -226,10 +249,10 @@ impl World {
             let left = end.saturating_duration_since(Instant::now());
             if seen == self.num_ranks() {
                 memory.others_have_closed();
-                return;
+                return Ok(());
             }
             if left.is_zero() {
-                return;
+                return Ok(());
             }
             futex::sleep(closed, seen, Some(left));
         }

@@ -15,7 +15,7 @@ use crate::control::ENGINE_ID_WORDS;
 use crate::control::MAX_BLOCKS;
 use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
-use crate::heap::HeapMap;
+use crate::heap::{GoesOn, HeapMap};
 use crate::launch::Launch;
 use crate::loc::Loc;
 use crate::lock::lock;
@@ -65,7 +65,7 @@ impl Driver for Cpu {
         _: (u32, u32, u64),
         _: [u64; ENGINE_ID_WORDS],
         _: &dyn Fn(u32) -> bool,
-        _: &dyn Fn() -> Result<(), Error>,
+        _: GoesOn<'_>,
     ) -> Result<HeapMap, Error> {
         Err(Error::Unsupported { what: "NVSHMEM", driver: "cpu", mend: "use the driver cuda" })
     }

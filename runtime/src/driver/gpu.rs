@@ -23,6 +23,7 @@ mod plain;
 mod report;
 #[expect(unsafe_code, reason = "copies of what kernels have recorded")]
 mod trace;
+mod waits;
 
 use std::collections::HashMap;
 use std::ffi::CString;

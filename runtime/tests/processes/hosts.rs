@@ -14,11 +14,12 @@ use symm_runtime::{Bootstrap, Config, Device, EngineOfGpus, Error, Rank, Ranks, 
 use crate::start::{self, next_line, outputs};
 use crate::{PATIENCE, SOON};
 
-pub const TESTS: [(&str, fn()); 10] = [
+pub const TESTS: [(&str, fn()); 11] = [
     ("hosts_ranks_exchange_what_they_say", ranks_exchange_what_they_say),
     ("hosts_a_run_ends_on_all", a_run_ends_on_all),
     ("hosts_a_dead_rank_is_named_by_all", a_dead_rank_is_named_by_all),
     ("hosts_a_rank_that_dies_while_the_engine_starts_is_named", a_rank_that_dies_while_the_engine_starts_is_named),
+    ("hosts_a_rank_may_die_while_the_engine_ends", a_rank_may_die_while_the_engine_ends),
     ("hosts_different_calls_are_shown", different_calls_are_shown),
     ("hosts_a_timeout_shows_all_ranks", a_timeout_shows_all_ranks),
     ("hosts_different_runs_are_refused", different_runs_are_refused),
@@ -174,14 +175,34 @@ fn a_dead_rank_is_named_by_all() {
     }
 }
 
+/// What each rank says where rank `dead` dies in a call of the engine.
+fn die_in(call: &str, what: &str, dead: u32) -> Vec<(bool, String)> {
+    let port = free_port();
+    let dies = |r| {
+        let mut rank = rank(r, port, what);
+        rank.env("STAND_IN_DIES", dead.to_string()).env("STAND_IN_DIES_IN", call).spawn().unwrap()
+    };
+    outputs((0..RANKS).map(dies).collect(), SOON)
+}
+
 fn a_rank_that_dies_while_the_engine_starts_is_named() {
-    for dead in ["0", "2"] {
-        let port = free_port();
-        let dies = |r| rank(r, port, "all").env("STAND_IN_DIES", dead).spawn().unwrap();
-        for (rank, (well, text)) in outputs((0..RANKS).map(dies).collect(), SOON).into_iter().enumerate() {
+    for (call, dead) in [("init", 0), ("init", 2), ("align", 0), ("align", 2)] {
+        for (rank, (well, text)) in (0..).zip(die_in(call, "all", dead)) {
             let named = text.contains(&format!("rank {dead} died"));
-            assert!(!well && (rank.to_string() == dead || named), "rank {rank}: {text}");
+            assert!(!well && (rank == dead || named), "rank {rank}, {call}: {text}");
         }
+    }
+}
+
+/// Nobody waits for it: all have come to the end. The devices' objects are left, for the engine may still use them.
+fn a_rank_may_die_while_the_engine_ends() {
+    for (call, what, dead) in [("free", "all", 0), ("finalize", "all", 2), ("free", "run", 2), ("finalize", "run", 0)] {
+        let begin = Instant::now();
+        for (rank, (_, text)) in (0..).zip(die_in(call, what, dead)) {
+            let ended = if what == "run" { "ended" } else { "left" };
+            assert!(rank == dead || text.lines().next() == Some(ended), "rank {rank}, {call}: {text}");
+        }
+        assert!(begin.elapsed() < Duration::from_secs(20), "{call}: {:?}", begin.elapsed());
     }
 }
 

@@ -1,6 +1,6 @@
 // Stands in for NVSHMEM's host library: memory of all ranks is one file of rank 0's, found by its number, and
 // collective calls wait for all ranks, even for one that never comes. STAND_IN_NEAR ranks at a time see each other's
-// memory; by default none does. The rank STAND_IN_DIES dies while the library starts.
+// memory; by default none does. The rank STAND_IN_DIES dies in the call STAND_IN_DIES_IN: init, align, free or finalize.
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -26,6 +26,11 @@ static char *views[RANKS];
 static int number(const char *name, int otherwise) {
   const char *value = getenv(name);
   return value ? atoi(value) : otherwise;
+}
+
+static void may_die(const char *call) {
+  const char *in = getenv("STAND_IN_DIES_IN");
+  if (rank == number("STAND_IN_DIES", -1) && !strcmp(in ? in : "init", call)) raise(SIGKILL);
 }
 
 static void meet(void) {
@@ -54,7 +59,8 @@ int nvshmemx_set_attr_uniqueid_args(int me, int of, const struct id *id, struct 
 
 int nvshmemx_hostlib_init_attr(unsigned flags, struct attributes *attributes) {
   rank = attributes->rank, ranks = attributes->ranks;
-  if (flags != 8 || rank == number("STAND_IN_DIES", -1)) raise(SIGKILL);
+  if (flags != 8) return 2;
+  may_die("init");
   file = open(attributes->id->path, O_RDWR | O_CLOEXEC);
   if (file < 0) return 1;
   meeting = mmap(0, UNIT, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -71,6 +77,7 @@ static char *view(int of) {
 }
 
 void *nvshmem_align(size_t alignment, size_t bytes) {
+  may_die("align");
   if (alignment != UNIT) return 0;
   heap_bytes = (bytes + UNIT - 1) / UNIT * UNIT;
   meet();
@@ -83,5 +90,5 @@ void *nvshmem_ptr(const void *at, int of) {
 }
 
 int nvshmemx_cumodule_init(void *module) { return !module; }
-void nvshmem_free(void *at) { munmap(at, heap_bytes); meet(); }
-void nvshmemx_hostlib_finalize(void) { meet(); }
+void nvshmem_free(void *at) { may_die("free"); munmap(at, heap_bytes); meet(); }
+void nvshmemx_hostlib_finalize(void) { may_die("finalize"); meet(); }

@@ -4,62 +4,22 @@ use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
 
 use super::api::{self, Before, Function, Identity, Module, Queues, Stream};
 use super::heap::Heaps;
+use super::waits::on_a_thread;
 use super::{DeviceCode, Gpu, Local, launch};
 use crate::agent::Agent;
 use crate::control::ENGINE_ID_WORDS;
 use crate::driver::{Driver, Own};
 use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
-use crate::heap::{HeapMap, heap_stride};
+use crate::heap::{GoesOn, HeapMap, heap_stride};
 use crate::launch::{Code, Launch};
 use crate::loc::Loc;
 use crate::lock::lock;
 use crate::trace::Sink;
 use crate::world::World;
-
-/// How often a thread is looked at that may never end.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
-
-/// How long others may take to say why the engine does not start.
-const HEARS_IN: Duration = Duration::from_millis(500);
-
-/// Looks for an error for some time.
-fn look_for(time: Duration, goes_on: &dyn Fn() -> Result<(), Error>) -> Result<(), Error> {
-    let end = Instant::now() + time;
-    while Instant::now() < end {
-        goes_on()?;
-        std::thread::sleep(LOOK_EVERY);
-    }
-    Ok(())
-}
-
-/// Calls what may wait forever for others; it is left alone when `goes_on` has an error.
-fn on_a_thread(
-    goes_on: &dyn Fn() -> Result<(), Error>,
-    call: impl FnOnce() -> Result<(), Error> + Send + 'static,
-) -> Result<(), Error> {
-    let (sender, ended) = mpsc::channel();
-    // Nobody may wait for it any more.
-    let call = move || drop(sender.send(call()));
-    let thread = std::thread::Builder::new().name("symm engine".to_owned()).spawn(call);
-    thread.map_err(Error::io("start a thread for the engine"))?;
-    loop {
-        match ended.recv_timeout(LOOK_EVERY) {
-            // It may have failed because another rank has died.
-            Ok(Err(error)) => return look_for(HEARS_IN, goes_on).and(Err(error)),
-            Ok(Ok(())) => return Ok(()),
-            Err(RecvTimeoutError::Timeout) => goes_on()?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(Error::Program("the engine's start has panicked".to_owned()));
-            }
-        }
-    }
-}
 
 impl Driver for Gpu {
     fn prepare(&self, local: &[u32]) -> Result<(), Error> {
@@ -112,19 +72,20 @@ impl Driver for Gpu {
         (rank, num_ranks, size): (u32, u32, u64),
         id: [u64; ENGINE_ID_WORDS],
         is_of_node: &dyn Fn(u32) -> bool,
-        goes_on: &dyn Fn() -> Result<(), Error>,
+        goes_on: GoesOn<'_>,
     ) -> Result<HeapMap, Error> {
         let _before = Before::of(&*self.0.api);
         let (engine, device) = (Arc::new(engine), self.0.device(rank));
         let (starts, shared) = (Arc::clone(&engine), Arc::clone(&self.0));
-        on_a_thread(goes_on, move || {
+        let own = on_a_thread(goes_on, move || {
             shared.api.make_current(device)?;
-            starts.start((rank, num_ranks), id, size)
+            starts.start((rank, num_ranks), id, size)?;
+            starts.alloc(heap_stride(size))
         })?;
         self.0.api.make_current(device)?;
         // A program has one run, and code is loaded after this.
         let _ = self.0.engine.set(Arc::clone(&engine));
-        let heaps = Heaps::of_engine(Arc::clone(&self.0), engine, (rank, num_ranks, size), is_of_node)?;
+        let heaps = Heaps::of_engine(Arc::clone(&self.0), engine, own, (rank, num_ranks, size), is_of_node)?;
         Ok(HeapMap::new(Box::new(heaps), size))
     }
 

@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use super::api::{Before, Identity, Ordinal, Stream};
+use super::waits::on_a_thread;
 use super::{Shared, for_a_look, plain};
 use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
-use crate::heap::{HeapMemory, Meanwhile, heap_stride};
+use crate::heap::{GoesOn, HeapMemory, Meanwhile, heap_stride};
 use crate::lock::lock;
 use symm_abi::heap::RESERVED_BYTES;
 
@@ -73,15 +74,15 @@ impl Heaps {
         Ok(reached)
     }
 
-    /// Takes heaps of `size` bytes from an engine that has been started for `rank`.
+    /// Heaps of `size` bytes in the memory of an engine that has been started for `rank`, whose own one is at `own`.
     pub(super) fn of_engine(
         shared: Arc<Shared>,
         engine: Arc<Nvshmem>,
+        own: u64,
         (rank, num_ranks, size): (u32, u32, u64),
         is_of_node: &dyn Fn(u32) -> bool,
     ) -> Result<Self, Error> {
         let (looks, device, stride) = (shared.api.create_stream()?, shared.device(rank), heap_stride(size));
-        let own = engine.alloc(stride)?;
         let bytes = u64::from(num_ranks) * stride;
         let reserved = shared.api.reserve(bytes)?;
         let (mut bases, mut near) = (Vec::new(), Vec::new());
@@ -207,20 +208,23 @@ impl HeapMemory for Heaps {
         }
     }
 
-    fn close_others(&self) {
+    fn close_others(&self, goes_on: GoesOn<'_>) -> Result<(), Error> {
         let _before = Before::of(&*self.shared.api);
-        if self.shared.api.make_current(self.device).is_err() {
-            return;
-        }
+        self.shared.api.make_current(self.device)?;
         match &self.backing {
             Backing::Mapped { .. } => {}
             Backing::Opened(opened) => lock(opened).drain(..).for_each(|base| self.shared.api.close(base)),
             Backing::Engine { engine, heap, .. } => {
-                if let Some(heap) = lock(heap).take() {
+                let Some(heap) = lock(heap).take() else { return Ok(()) };
+                let (engine, shared, device) = (Arc::clone(engine), Arc::clone(&self.shared), self.device);
+                on_a_thread(goes_on, move || {
+                    shared.api.make_current(device)?;
                     engine.finish(heap);
-                }
+                    Ok(())
+                })?;
             }
         }
+        Ok(())
     }
 
     fn others_have_closed(&self) {
