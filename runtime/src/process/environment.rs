@@ -225,10 +225,7 @@ impl Bootstrap {
         if rank >= num_ranks {
             return Err(wrong(launcher.rank, format!("is {rank}, and ranks are below {num_ranks}")));
         }
-        let elsewhere = match (optional(get, launcher.local)?, optional(get, launcher.hosts)?) {
-            (Some(local), _) => (local != num_ranks).then_some((launcher.local, local)),
-            (None, hosts) => hosts.filter(|hosts| *hosts > 1).map(|hosts| (launcher.hosts, hosts)),
-        };
+        let elsewhere = elsewhere(get, rank, num_ranks)?;
         let port = optional(get, "MASTER_PORT")?.unwrap_or(0);
         let mut run = DefaultHasher::new();
         for name in launcher.run {
@@ -254,6 +251,21 @@ impl Bootstrap {
     pub fn num_ranks(&self) -> u32 {
         self.num_ranks
     }
+}
+
+/// What says that ranks are elsewhere. Scripts give torchrun's variables the values of another launcher's, and may leave
+/// out those that tell of hosts: then the other's do.
+fn elsewhere(get: &impl Fn(&str) -> Option<String>, rank: u32, num_ranks: u32) -> Result<Option<Elsewhere>, Error> {
+    let says = |name: &str, value: u32| get(name).is_some_and(|text| text.trim().parse() == Ok(value));
+    let agrees = |launcher: &&Variables| says(launcher.rank, rank) && says(launcher.num_ranks(get), num_ranks);
+    for launcher in LAUNCHERS.iter().filter(|launcher| launcher.are_set(get)).filter(agrees) {
+        match (optional(get, launcher.local)?, optional(get, launcher.hosts)?) {
+            (Some(local), _) => return Ok((local != num_ranks).then_some((launcher.local, local))),
+            (None, Some(hosts)) => return Ok((hosts > 1).then_some((launcher.hosts, hosts))),
+            (None, None) => {}
+        }
+    }
+    Ok(None)
 }
 
 fn number(get: &impl Fn(&str) -> Option<String>, name: &str) -> Result<u32, Error> {
@@ -364,5 +376,19 @@ mod tests {
         let set = [("RANK", "9"), ("WORLD_SIZE", "16"), ("MASTER_ADDR", "node0"), ("MASTER_PORT", "29500")];
         assert_eq!(network(&[&set[..], &[("LOCAL_WORLD_SIZE", "8")]].concat()).unwrap(), "port 29501 of node0");
         assert_eq!(network(&[&set[..], &[("LOCAL_WORLD_SIZE", "16")]].concat()), None);
+    }
+
+    #[test]
+    fn another_launcher_tells_of_hosts_where_torchruns_variables_do_not() {
+        let set = [("RANK", "9"), ("WORLD_SIZE", "16")];
+        let with = |more: &[(&str, &str)]| from(&[&set[..], more].concat());
+        let mpi = [("OMPI_COMM_WORLD_RANK", "9"), ("OMPI_COMM_WORLD_SIZE", "16"), ("OMPI_COMM_WORLD_LOCAL_SIZE", "8")];
+        let told = |more: &[(&str, &str)]| with(more).unwrap_err().to_string();
+        assert!(told(&mpi).contains("(OMPI_COMM_WORLD_LOCAL_SIZE is 8)"));
+        let slurm = [("SLURM_PROCID", "9"), ("SLURM_NTASKS", "16"), ("SLURM_NNODES", "2")];
+        assert!(told(&slurm).contains("(SLURM_NNODES is 2)"));
+        // It has started something else, or torchrun's own say it.
+        assert!(with(&[slurm[0], ("SLURM_NTASKS", "2"), slurm[2]]).is_ok());
+        assert!(with(&[&slurm[..], &[("LOCAL_WORLD_SIZE", "16")]].concat()).is_ok());
     }
 }
