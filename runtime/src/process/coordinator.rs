@@ -47,6 +47,8 @@ pub(super) struct Coordinator {
     rejected: Vec<Member>,
     /// Whether the connections are a network's.
     is_network: bool,
+    /// Why the last rank of another run was sent away.
+    astray: Option<Error>,
 }
 
 /// A connection whose process has not introduced itself.
@@ -75,7 +77,7 @@ impl Coordinator {
         let listener = open(bootstrap)?;
         let members = (1..bootstrap.num_ranks).map(|_| None).collect();
         let is_network = bootstrap.network.is_some();
-        Ok(Self { listener, pending: Vec::new(), members, rejected: Vec::new(), is_network })
+        Ok(Self { listener, pending: Vec::new(), members, rejected: Vec::new(), is_network, astray: None })
     }
 
     /// Waits until all ranks are ready, and sends each the memory of all.
@@ -125,7 +127,7 @@ impl Coordinator {
     }
 
     /// The error when the deadline has passed.
-    fn late(&self, after: Duration) -> Error {
+    fn late(&mut self, after: Duration) -> Error {
         let absent: Vec<u32> =
             (1..).zip(&self.members).filter(|(_, member)| member.is_none()).map(|(rank, _)| rank).collect();
         let silent = self.members.iter().flatten().find(|member| !member.is_ready);
@@ -133,7 +135,8 @@ impl Coordinator {
             Some(member) if absent.is_empty() => {
                 Error::Silent { rank: member.hello.rank, pid: member.pid, after, state: state::of(member.pid) }
             }
-            _ => Error::RanksAbsent { ranks: absent, deadline: after },
+            // It may have been meant for this run.
+            _ => self.astray.take().unwrap_or(Error::RanksAbsent { ranks: absent, deadline: after }),
         }
     }
 
@@ -146,6 +149,14 @@ impl Coordinator {
             wrong = wrong.or(member.listen_to(memory, offer).err());
         }
         for member in come {
+            // Ranks of any run reach the port of a network, and do not end this run.
+            if self.is_network
+                && let Err(error) = member.hello.compare_runs(hello)
+            {
+                member.refuse(&error);
+                self.astray = Some(error);
+                continue;
+            }
             match self.admit(&member, hello) {
                 Ok(Some(index)) => self.members[index] = Some(member),
                 Ok(None) => {}

@@ -80,13 +80,21 @@ impl Hello {
         Self { declines: true, ..Self::new(bootstrap) }
     }
 
+    /// Whether another rank has been started by the same launcher's run, as far as it says that in this version's way.
+    pub(super) fn compare_runs(&self, ours: &Self) -> Result<(), Error> {
+        if self.version != ours.version {
+            return Ok(());
+        }
+        let run = |hello: &Self| [("the launcher's run", hello.run.clone())];
+        differ(self.rank, ours.rank, run(self), run(ours))
+    }
+
     /// Whether another rank belongs to the same run.
     pub(super) fn compare(&self, ours: &Self) -> Result<(), Error> {
         let terms = |hello: &Self| {
             [
                 ("the version of symm's bootstrap", hello.version.to_string()),
                 ("the number of ranks", hello.num_ranks.to_string()),
-                ("the launcher's run", hello.run.clone()),
             ]
         };
         differ(self.rank, ours.rank, terms(self), terms(ours))?;

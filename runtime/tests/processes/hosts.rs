@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use symm_runtime::{Bootstrap, Config, Device, EngineOfGpus, Error, Rank, Ranks, join, run};
 
-use crate::start::{self, next_line, outputs};
+use crate::start::{self, next_line, outputs, text};
 use crate::{PATIENCE, SOON};
 
 pub const TESTS: [(&str, fn()); 11] = [
@@ -256,6 +256,9 @@ fn strangers_do_no_harm() {
         stranger.write_all(text.as_bytes()).unwrap();
         strangers.push(stranger);
     }
+    let of_another_run = rank(1, port, "wait").env("TORCHELASTIC_RUN_ID", "another").spawn().unwrap();
+    let (_, said) = text(&of_another_run.wait_with_output().unwrap());
+    assert!(said.contains("ranks 1 and 0 do not belong to one run: the launcher's run is"), "{said}");
     children.extend((1..RANKS).map(|r| rank(r, port, "wait").spawn().unwrap()));
     assert_eq!(next_line(&mut children[1]), "joined");
     assert!(outputs(children, SOON).iter().all(|(well, text)| *well && text.ends_with("left\n")));

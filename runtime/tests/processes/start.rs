@@ -50,7 +50,7 @@ pub fn outputs(mut children: Vec<Child>, limit: Duration) -> Vec<(bool, String)>
     outputs
 }
 
-fn text(output: &Output) -> (bool, String) {
+pub fn text(output: &Output) -> (bool, String) {
     let both = [&output.stdout[..], &output.stderr].concat();
     (output.status.success(), String::from_utf8(both).unwrap())
 }
