@@ -19,8 +19,6 @@ use crate::trace::What;
 const SPINS: u32 = 2000;
 /// The longest sleep between two checks whether the run has failed.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// The same where others arrive through an engine, which does not wake sleepers.
-const FAR_LOOK_EVERY: Duration = Duration::from_micros(200);
 
 /// The offset of null, which is in no heap.
 pub const NOTHING: u64 = u64::MAX;
@@ -362,7 +360,7 @@ fn wait_for_all(agent: &Agent, generation: u32, stays: impl Fn() -> Result<bool,
         let mut goes_on = Ok(true);
         while !passed() && !agent.world.failed() && matches!(goes_on, Ok(true)) {
             match far {
-                Some(_) => std::thread::sleep(FAR_LOOK_EVERY),
+                Some(far) => far.sleep_unless(passed),
                 None => futex::sleep(&control.generation.0, generation, Some(LOOK_EVERY)),
             }
             goes_on = if passed() { Ok(true) } else { stays() };

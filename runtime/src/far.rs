@@ -9,11 +9,14 @@ mod access;
 mod ranks;
 mod reports;
 mod sockets;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 pub(crate) use access::{copy, update};
@@ -29,6 +32,8 @@ use symm_abi::heap::MAX_RANKS;
 
 /// Time between two polls for what arrives. The other ranks of a host need its cores, too.
 const PROGRESS_EVERY: Duration = Duration::from_micros(100);
+/// Time between two looks for what arrives where that wakes nobody.
+const LOOK_EVERY: Duration = Duration::from_micros(200);
 /// How long others may take to learn of a fault.
 const HEARS_IN: Duration = Duration::from_millis(500);
 /// The largest size of a run's terms, in bytes.
@@ -76,6 +81,16 @@ pub(crate) trait Messages: Debug + Send + Sync {
         }
     }
 
+    /// A number that is another one when something has arrived, where that wakes sleepers.
+    fn news(&self) -> u32 {
+        0
+    }
+
+    /// Sleeps for a short time, or until there is more news than this.
+    fn sleep(&self, _news: u32) {
+        thread::sleep(LOOK_EVERY);
+    }
+
     /// A rank that has ended before it took its leave, where the launcher does not end the others.
     fn lost(&self) -> Option<u32> {
         None
@@ -98,7 +113,8 @@ struct Shared {
     arrived: [AtomicU64; MAX_RANKS as usize],
     /// The exit code of each rank.
     codes: [AtomicU64; MAX_RANKS as usize],
-    fault: FaultSlot,
+    /// What each rank has reported: several may at once.
+    faults: [FaultSlot; MAX_RANKS as usize],
     engine: EngineSlot,
     /// Of this rank alone, for the others to read.
     terms: Text<MOST_TERMS>,
@@ -196,10 +212,10 @@ impl Far {
         let look = move || {
             loop {
                 engine.progress();
-                std::thread::sleep(PROGRESS_EVERY);
+                thread::sleep(PROGRESS_EVERY);
             }
         };
-        let thread = std::thread::Builder::new().name("symm engine".to_owned()).spawn(look);
+        let thread = thread::Builder::new().name("symm engine".to_owned()).spawn(look);
         thread.map(drop).map_err(Error::io("start a thread for the engine"))
     }
 
@@ -216,6 +232,14 @@ impl Far {
         let arrived = self.link.shared().arrived.iter().take(self.link.num_ranks() as usize);
         let arrived = (0..).zip(arrived).filter(move |(_, seen)| seen.load(Ordering::Acquire) < generation.into());
         arrived.map(|(rank, _)| rank)
+    }
+
+    /// Sleeps until something has arrived, or for a short time, unless `is_over`.
+    pub(crate) fn sleep_unless(&self, is_over: impl Fn() -> bool) {
+        let news = self.link.messages.news();
+        if !is_over() {
+            self.link.messages.sleep(news);
+        }
     }
 
     /// The number of the last barrier that this rank has reached.
@@ -275,7 +299,7 @@ impl Far {
         let text = Text::<1024>::new();
         text.set(summary.as_bytes());
         let tell = move || {
-            let slot = &link.shared().fault;
+            let slot = &link.shared().faults[link.rank() as usize];
             for rank in others(link.rank(), link.num_ranks()) {
                 // SAFETY: the fields of what is shared that they are.
                 unsafe {
@@ -288,16 +312,16 @@ impl Far {
             // Nobody may wait for it any more.
             let _ = sender.send(());
         };
-        if std::thread::Builder::new().name("symm tells".to_owned()).spawn(tell).is_ok() {
+        if thread::Builder::new().name("symm tells".to_owned()).spawn(tell).is_ok() {
             let _ = told.recv_timeout(HEARS_IN);
         }
     }
 
     /// The fault that another rank has reported.
     pub(crate) fn heard(&self) -> Option<(u32, String)> {
-        let slot = &self.link.shared().fault;
-        let complete = slot.state.load(Ordering::Acquire) == FAULT_COMPLETE;
-        complete.then(|| (slot.rank.load(Ordering::Relaxed), slot.summary.get()))
+        let is_complete = |slot: &&FaultSlot| slot.state.load(Ordering::Acquire) == FAULT_COMPLETE;
+        let slot = self.link.shared().faults.iter().take(self.link.num_ranks() as usize).find(is_complete)?;
+        Some((slot.rank.load(Ordering::Relaxed), slot.summary.get()))
     }
 
     /// A rank that has ended without a word.

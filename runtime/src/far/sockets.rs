@@ -13,16 +13,17 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 
 use super::{Messages, Shared};
 use crate::error::Error;
 use crate::fork::{Kept, Origin};
+use crate::futex;
 use crate::lock::lock;
 use crate::memory;
 use crate::process;
 
-/// Time between two looks for what is to be sent.
+/// Time between two looks for what is to be sent, or has arrived.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// How long the others may take to take their leave when a run has ended well: they all have come to its end.
 const PARTS_IN: Duration = Duration::from_secs(5);
@@ -44,6 +45,8 @@ struct Sockets {
     shared: usize,
     /// On rank 0 one for each other rank, rank 1 first; on the others the one to rank 0.
     lines: Vec<Line>,
+    /// Incremented when something has arrived; a futex.
+    news: AtomicU32,
     /// The first rank that has ended before it took its leave.
     lost: AtomicU32,
     /// Whether this rank has taken its leave.
@@ -65,6 +68,14 @@ struct Line {
     /// Whether the rank has taken its leave.
     parted: AtomicBool,
     closed: AtomicBool,
+}
+
+/// What has arrived over a connection.
+#[derive(Debug, Default)]
+struct Inbox {
+    bytes: Vec<u8>,
+    /// Bytes of the messages that are whole.
+    whole: usize,
 }
 
 /// What comes before the bytes of a message.
@@ -103,6 +114,7 @@ pub(super) fn start(
         num_ranks,
         shared: shared as usize,
         lines: links.into_iter().map(line).collect(),
+        news: AtomicU32::new(0),
         lost: AtomicU32::new(NOBODY),
         parts: AtomicBool::new(false),
         over: AtomicBool::new(false),
@@ -139,6 +151,14 @@ impl Messages for Sockets {
 
     unsafe fn store_to_others(&self, at: *mut u8, bytes: usize, value: u64) {
         self.write(OTHERS, at, &value.to_le_bytes()[..bytes]);
+    }
+
+    fn news(&self) -> u32 {
+        self.news.load(Ordering::Acquire)
+    }
+
+    fn sleep(&self, news: u32) {
+        futex::sleep(&self.news, news, Some(LOOK_EVERY));
     }
 
     fn lost(&self) -> Option<u32> {
@@ -185,7 +205,7 @@ impl Sockets {
 
     /// Receives until all have taken their leave, or are gone.
     fn receive(&self) {
-        let mut inboxes: Vec<Vec<u8>> = self.lines.iter().map(|_| Vec::new()).collect();
+        let mut inboxes: Vec<Inbox> = self.lines.iter().map(|_| Inbox::default()).collect();
         let timeout = Timespec::try_from(LOOK_EVERY).expect("a short time");
         while !self.has_ended() {
             let open: Vec<usize> = (0..self.lines.len()).filter(|index| self.lines[*index].is_open()).collect();
@@ -198,16 +218,23 @@ impl Sockets {
             if poll(&mut ready, Some(&timeout)).is_err() {
                 continue;
             }
-            let happened: Vec<PollFlags> = ready.iter().map(PollFd::revents).collect();
-            for (index, events) in open.into_iter().zip(happened) {
-                let line = &self.lines[index];
-                if events.contains(PollFlags::OUT) {
-                    line.flush(lock(&line.out));
-                }
-                if !(events - PollFlags::OUT).is_empty() && !self.hear(line, &mut inboxes[index]) {
-                    self.close(line);
-                }
+            let happened = open.iter().zip(ready.iter().map(PollFd::revents));
+            let speak = happened.filter(|(_, events)| !(*events - PollFlags::OUT).is_empty()).map(|(index, _)| *index);
+            let speak: Vec<usize> = speak.collect();
+            let ended: Vec<usize> =
+                speak.iter().copied().filter(|index| !self.hear(&self.lines[*index], &mut inboxes[*index])).collect();
+            // What has come from all goes to each at once, and before this rank acts upon it.
+            self.lines.iter().for_each(|line| line.flush(lock(&line.out)));
+            for index in speak {
+                let inbox = &mut inboxes[index];
+                inbox.messages().for_each(|(header, bytes)| self.take(&self.lines[index], header, bytes));
+                inbox.forget();
             }
+            for index in ended {
+                self.close(&self.lines[index]);
+            }
+            self.news.fetch_add(1, Ordering::Release);
+            futex::wake(&self.news);
         }
         self.over.store(true, Ordering::Release);
     }
@@ -221,44 +248,39 @@ impl Sockets {
         self.lines.iter().all(is_done)
     }
 
-    /// Reads what has arrived; false when the connection has ended, or brings what no rank sends.
-    fn hear(&self, line: &Line, inbox: &mut Vec<u8>) -> bool {
-        let have = inbox.len();
-        inbox.resize(have + PIECE, 0);
-        let got = recv(&line.stream, &mut inbox[have..], RecvFlags::DONTWAIT);
-        inbox.truncate(have + got.as_ref().map_or(0, |(_, bytes)| *bytes));
+    /// Reads what has arrived, and hands it on; false when the connection has ended, or brings what no rank sends.
+    fn hear(&self, line: &Line, inbox: &mut Inbox) -> bool {
+        let have = inbox.bytes.len();
+        inbox.bytes.resize(have + PIECE, 0);
+        let got = recv(&line.stream, &mut inbox.bytes[have..], RecvFlags::DONTWAIT);
+        inbox.bytes.truncate(have + got.as_ref().map_or(0, |(_, bytes)| *bytes));
         match got {
             Ok((_, 0)) => return false,
             Ok(_) => {}
             Err(errno) => return matches!(errno, Errno::AGAIN | Errno::INTR),
         }
-        let mut start = 0;
-        while let Some(header) = Header::of(&inbox[start..]) {
+        while let Some(header) = Header::of(&inbox.bytes[inbox.whole..]) {
             if !header.is_sound(self) {
                 return false;
             }
-            let end = start + HEADER + header.bytes as usize;
-            let Some(bytes) = inbox.get(start + HEADER..end) else { break };
-            self.take(line, header, bytes);
-            start = end;
+            let (start, end) = (inbox.whole + HEADER, inbox.whole + HEADER + header.bytes as usize);
+            let Some(bytes) = inbox.bytes.get(start..end) else { break };
+            if self.rank == 0 && header.at != NOWHERE {
+                let next = self.lines.iter().filter(|next| next.rank != line.rank && self.is_way(next, header.to));
+                next.for_each(|line| line.keep(header, bytes));
+            }
+            inbox.whole = end;
         }
-        inbox.drain(..start);
         true
     }
 
-    /// Takes a message, and hands it on.
+    /// Takes a message.
     fn take(&self, from: &Line, header: Header, bytes: &[u8]) {
         if header.at == NOWHERE {
             from.parted.store(true, Ordering::Release);
             return;
         }
-        let Header { to, .. } = header;
-        if self.rank == 0 {
-            // First, so that it is on its way when this rank acts upon it.
-            let next = self.lines.iter().filter(|line| line.rank != from.rank && self.is_way(line, to));
-            next.for_each(|line| line.send(header, bytes));
-        }
-        if to != OTHERS && to != self.rank {
+        if header.to != OTHERS && header.to != self.rank {
             return;
         }
         let at = (self.shared + header.at as usize) as *mut u8;
@@ -279,9 +301,11 @@ impl Sockets {
         }
     }
 
-    /// The other end is gone.
+    /// The other end is gone, or is no rank any more.
     fn close(&self, line: &Line) {
         line.closed.store(true, Ordering::Release);
+        // It may be gone already.
+        let _ = shutdown(&line.stream, Shutdown::Both);
         if !line.parted.load(Ordering::Acquire) {
             let _ = self.lost.compare_exchange(NOBODY, line.rank, Ordering::AcqRel, Ordering::Relaxed);
         }
@@ -294,6 +318,12 @@ impl Line {
     }
 
     fn send(&self, header: Header, bytes: &[u8]) {
+        self.keep(header, bytes);
+        self.flush(lock(&self.out));
+    }
+
+    /// Adds a message to what is to be sent.
+    fn keep(&self, header: Header, bytes: &[u8]) {
         if !self.is_open() {
             return;
         }
@@ -302,7 +332,6 @@ impl Line {
             out.extend(word.to_le_bytes());
         }
         out.extend(bytes);
-        self.flush(out);
     }
 
     /// Sends as much as the connection takes.
@@ -318,6 +347,25 @@ impl Line {
             }
         }
         out.drain(..sent);
+    }
+}
+
+impl Inbox {
+    /// The messages that have arrived whole, which are sound.
+    fn messages(&self) -> impl Iterator<Item = (Header, &[u8])> {
+        let mut rest = &self.bytes[..self.whole];
+        std::iter::from_fn(move || {
+            let header = Header::of(rest)?;
+            let (bytes, after) = rest[HEADER..].split_at(header.bytes as usize);
+            rest = after;
+            Some((header, bytes))
+        })
+    }
+
+    /// Forgets them.
+    fn forget(&mut self) {
+        self.bytes.drain(..self.whole);
+        self.whole = 0;
     }
 }
 
