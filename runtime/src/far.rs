@@ -184,14 +184,14 @@ impl Link {
 }
 
 /// The ranks of a run, none of which can read this one's memory but through an engine.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Far {
     link: Arc<Link>,
     /// What reaches their heaps from the CPU. GPUs reach them themselves.
     data: Option<Data>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Data {
     engine: Arc<dyn Engine>,
     /// Where this rank's heap starts.

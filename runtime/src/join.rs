@@ -77,7 +77,10 @@ pub fn join(config: &Config) -> Result<Vec<Rank>, Error> {
     let (world, links) = World::start(config, true)?;
     let world = Arc::new(world);
     let apart = world.local().len() < world.num_ranks() as usize;
-    let session = Arc::new(Session::start(&world, links, config.timeout)?);
+    let session = Session::start(&world, links, config.timeout);
+    // The others would wait for it.
+    let tell = |error: &Error| world.fail(world.local()[0].rank, Error::Program(error.to_string()));
+    let session = Arc::new(session.inspect_err(tell)?);
     leave::note(&world);
     for local in world.local() {
         world.control.runnable.0.fetch_add(1, Ordering::Relaxed);

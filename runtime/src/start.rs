@@ -70,23 +70,25 @@ fn in_process(config: &Config, bootstrap: &Bootstrap, joined: bool) -> Result<(W
         None => {
             let identity = |_| peers::identities(&control, rank, driver.identity(rank));
             let identities = driver.queues().map(identity).unwrap_or_default();
-            driver.map_heaps(session.heaps, config.heap_size, &[rank], &identities)?
+            driver.map_heaps(session.heaps, config.heap_size, &[rank], &identities)
         }
         Some(engine) => {
             let goes_on = || {
                 interrupt::check()?;
                 far.as_ref().map_or_else(|| links.iter().try_for_each(Link::goes_on), Far::goes_on)
             };
-            let started = by_gpus(config, &*driver, engine, (rank, num_ranks), (&control, far.as_ref()), &goes_on);
-            started.inspect_err(|error| {
-                // What another rank has said, it has said to all.
-                if let Some(far) = far.as_ref().filter(|_| !matches!(error, Error::Stopped { .. })) {
-                    far.tell(rank, &error.to_string());
-                }
-            })?
+            by_gpus(config, &*driver, engine, (rank, num_ranks), (&control, far.as_ref()), &goes_on)
         }
     };
-    Ok((World::new(control, heaps, far, &[rank], driver, mode)?, links))
+    let others = far.clone();
+    let world = heaps.and_then(|heaps| World::new(control, heaps, far, &[rank], driver, mode));
+    let world = world.inspect_err(|error| {
+        // What another rank has said, it has said to all.
+        if let Some(others) = others.filter(|_| !matches!(error, Error::Stopped { .. })) {
+            others.tell(rank, &error.to_string());
+        }
+    })?;
+    Ok((world, links))
 }
 
 /// Heaps of an engine of GPUs, which all ranks start.

@@ -155,10 +155,11 @@ impl World {
         let summary = error.to_string().lines().next().unwrap_or_default().to_owned();
         slot.summary.set(summary.as_bytes());
         *lock(&self.fault) = Some(error);
-        slot.state.store(FAULT_COMPLETE, Ordering::Release);
+        // First: whoever sees that it is complete may end the process.
         if let Some(far) = &self.far {
             far.tell(rank, &summary);
         }
+        slot.state.store(FAULT_COMPLETE, Ordering::Release);
         self.announce();
         // Wakes threads in host barriers: they check whether the run has failed.
         futex::wake(&self.control.generation.0);

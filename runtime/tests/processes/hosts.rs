@@ -14,12 +14,13 @@ use symm_runtime::{Bootstrap, Config, Device, EngineOfGpus, Error, Rank, Ranks, 
 use crate::start::{self, next_line, outputs, text};
 use crate::{PATIENCE, SOON};
 
-pub const TESTS: [(&str, fn()); 11] = [
+pub const TESTS: [(&str, fn()); 12] = [
     ("hosts_ranks_exchange_what_they_say", ranks_exchange_what_they_say),
     ("hosts_a_run_ends_on_all", a_run_ends_on_all),
     ("hosts_a_dead_rank_is_named_by_all", a_dead_rank_is_named_by_all),
     ("hosts_a_rank_that_dies_while_the_engine_starts_is_named", a_rank_that_dies_while_the_engine_starts_is_named),
     ("hosts_a_rank_may_die_while_the_engine_ends", a_rank_may_die_while_the_engine_ends),
+    ("hosts_a_rank_that_cannot_load_its_code_is_named", a_rank_that_cannot_load_its_code_is_named),
     ("hosts_different_calls_are_shown", different_calls_are_shown),
     ("hosts_a_timeout_shows_all_ranks", a_timeout_shows_all_ranks),
     ("hosts_different_runs_are_refused", different_runs_are_refused),
@@ -158,6 +159,10 @@ fn ranks_exchange_what_they_say() {
 
 fn a_run_ends_on_all() {
     assert!(outputs(start("run"), SOON).iter().all(|(well, text)| *well && text == "ended\n"));
+    a_failure_is_said_by_all();
+}
+
+pub fn a_failure_is_said_by_all() {
     let port = free_port();
     let fails: Vec<_> = (0..RANKS).map(|r| rank(r, port, "run").env("FAILS", "1").spawn().unwrap()).collect();
     for (rank, (well, text)) in outputs(fails, SOON).into_iter().enumerate() {
@@ -203,6 +208,22 @@ fn a_rank_may_die_while_the_engine_ends() {
             assert!(rank == dead || text.lines().next() == Some(ended), "rank {rank}, {call}: {text}");
         }
         assert!(begin.elapsed() < Duration::from_secs(20), "{call}: {:?}", begin.elapsed());
+    }
+}
+
+/// It has met the others already, and has started the engine with them.
+fn a_rank_that_cannot_load_its_code_is_named() {
+    let port = free_port();
+    let start = |r: u32| {
+        let mut rank = rank(r, port, "all");
+        if r == 1 {
+            rank.env("STAND_IN_LOADS_NOTHING", "1");
+        }
+        rank.spawn().unwrap()
+    };
+    for (rank, (well, text)) in (0..).zip(outputs((0..RANKS).map(start).collect(), SOON)) {
+        let told = if rank == 1 { "CUDA could not" } else { "stopped, because rank 1 reported: CUDA could not" };
+        assert!(!well && text.starts_with(told), "rank {rank}: {text}");
     }
 }
 

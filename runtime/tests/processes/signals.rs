@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use crate::hosts;
 use crate::start::{next_line, outputs, signal, start};
 use crate::storm::Storm;
 use crate::{PATIENCE, SOON};
 
-pub const TESTS: [(&str, fn()); 4] = [
+pub const TESTS: [(&str, fn()); 5] = [
     ("signals_change_nothing", signals_change_nothing),
+    ("signals_do_not_hide_why_a_rank_fails", signals_do_not_hide_why_a_rank_fails),
     ("signals_do_not_disturb_the_gathering_of_traces", signals_do_not_disturb_the_gathering_of_traces),
     ("a_rank_that_dies_while_traces_are_gathered_is_named", a_rank_that_dies_while_traces_are_gathered_is_named),
     ("a_stopped_rank_is_named_while_the_others_wait", a_stopped_rank_is_named_while_the_others_wait),
@@ -33,6 +35,14 @@ fn signals_change_nothing() {
         for (ok, text) in outputs(start(4, "storm", "slow start"), SOON) {
             assert!(ok, "{text}");
         }
+    }
+}
+
+/// Over a network: it is told before the rank ends.
+fn signals_do_not_hide_why_a_rank_fails() {
+    let _storm = Storm::begin();
+    for _ in 0..rounds() {
+        hosts::a_failure_is_said_by_all();
     }
 }
 
