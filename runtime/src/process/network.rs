@@ -76,7 +76,7 @@ impl Network {
         let listener = listener.and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
         listener.map(|listener| Kept::new(OwnedFd::from(listener))).map_err(|error| {
             let why = if error.kind() == io::ErrorKind::AddrInUse {
-                "another process listens there".to_owned()
+                "another process listens there, so choose another one".to_owned()
             } else {
                 error.to_string()
             };
@@ -125,7 +125,7 @@ impl Network {
             } else {
                 format!(
                     "{what} ({said_by}) has ended the connection ({error}): rank 0 has died, or something else \
-                         listens there"
+                         listens there, such as another run: give each its own MASTER_PORT or SYMM_PORT"
                 )
             },
         }

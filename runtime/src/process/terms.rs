@@ -80,24 +80,25 @@ impl Hello {
         Self { declines: true, ..Self::new(bootstrap) }
     }
 
-    /// Whether another rank has been started by the same launcher's run, as far as it says that in this version's way.
+    /// Whether another rank has been started by the same launcher's run; an error if not.
     pub(super) fn compare_runs(&self, ours: &Self) -> Result<(), Error> {
-        if self.version != ours.version {
+        if self.run == ours.run {
             return Ok(());
         }
+        differ(self.rank, ours.rank, self.version(), ours.version())?;
         let run = |hello: &Self| [("the launcher's run", hello.run.clone())];
         differ(self.rank, ours.rank, run(self), run(ours))
     }
 
+    fn version(&self) -> [(&'static str, String); 1] {
+        [("the version of symm's bootstrap", self.version.to_string())]
+    }
+
     /// Whether another rank belongs to the same run.
     pub(super) fn compare(&self, ours: &Self) -> Result<(), Error> {
-        let terms = |hello: &Self| {
-            [
-                ("the version of symm's bootstrap", hello.version.to_string()),
-                ("the number of ranks", hello.num_ranks.to_string()),
-            ]
-        };
-        differ(self.rank, ours.rank, terms(self), terms(ours))?;
+        differ(self.rank, ours.rank, self.version(), ours.version())?;
+        let ranks = |hello: &Self| [("the number of ranks", hello.num_ranks.to_string())];
+        differ(self.rank, ours.rank, ranks(self), ranks(ours))?;
         if self.declines {
             return Ok(());
         }

@@ -94,6 +94,11 @@ pub fn as_rank(what: &str) -> Result<String, Error> {
         let body = |rank: &Rank| exchange(rank).and_then(|()| fails(rank));
         return run(&config, body).map(|_| "ended".to_owned()).map_err(|failure| failure.error);
     }
+    if what == "again" {
+        let rank = join(&config)?.remove(0);
+        exchange(&rank)?;
+        rank.leave()?;
+    }
     let rank = join(&config)?.remove(0);
     if what == "wait" {
         println!("joined");
@@ -148,8 +153,11 @@ fn exchange(rank: &Rank) -> Result<(), Error> {
 // ---- What the tests see ----
 
 fn ranks_exchange_what_they_say() {
-    let all = outputs(start("all"), SOON);
-    assert!(all.iter().all(|(well, text)| *well && text == "left\n"), "{all:?}");
+    // One run, and two at the same port, one after the other.
+    for what in ["all", "again"] {
+        let all = outputs(start(what), SOON);
+        assert!(all.iter().all(|(well, text)| *well && text == "left\n"), "{all:?}");
+    }
     // Ranks 0 and 1 see each other's memory.
     let port = free_port();
     let near: Vec<_> = (0..RANKS).map(|r| rank(r, port, "all").env("STAND_IN_NEAR", "2").spawn().unwrap()).collect();
@@ -267,7 +275,7 @@ fn strangers_do_no_harm() {
     let port = free_port();
     let mut children = vec![rank(0, port, "wait").spawn().unwrap()];
     let mut strangers = Vec::new();
-    for text in ["", "GET / HTTP/1.1\r\n\r\n", "symm-msg"] {
+    for text in ["", "GET / HTTP/1.1\r\n\r\n", "symm-msg", "symm-msg\x02\0\0\0\0\0\0\0{}"] {
         let mut stranger = loop {
             match TcpStream::connect(("127.0.0.1", port)) {
                 Ok(stream) => break stream,

@@ -91,4 +91,11 @@ void *nvshmem_ptr(const void *at, int of) {
 
 int nvshmemx_cumodule_init(void *module) { return !module; }
 void nvshmem_free(void *at) { may_die("free"); munmap(at, heap_bytes); meet(); }
-void nvshmemx_hostlib_finalize(void) { may_die("finalize"); meet(); }
+
+void nvshmemx_hostlib_finalize(void) {
+  may_die("finalize");
+  meet();
+  for (int of = 0; of < RANKS; of++) views[of] = 0;
+  munmap(meeting, UNIT);
+  close(file);
+}
