@@ -29,7 +29,7 @@ use symm_abi::heap::MAX_RANKS;
 /// How long rank 0 stays after a death, for the same reason: those that have come are told at once.
 pub(super) const STAYS_AFTER_DEATH: Duration = Duration::from_millis(500);
 /// The backlog of connections; the system has its own limit.
-const BACKLOG: i32 = 4096;
+pub(super) const BACKLOG: i32 = 4096;
 /// The most connections that have not said which rank they are: with more, the oldest is closed.
 const MOST_PENDING: usize = MAX_RANKS as usize;
 /// The most connections accepted between two looks at the members.

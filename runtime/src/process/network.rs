@@ -2,12 +2,16 @@
 
 use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rustix::net::sockopt;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
 
+use super::coordinator::BACKLOG;
 use super::environment::optional;
 use super::message::is_unknown;
 use super::timer::Timer;
@@ -17,6 +21,8 @@ use crate::interrupt;
 
 /// Time between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(50);
+/// Time between two questions for the host's addresses: it may get others until rank 0 runs there.
+const ASKS_FOR_NAME_EVERY: Duration = Duration::from_secs(1);
 /// How long one attempt may take.
 const CONNECTS_IN: Duration = Duration::from_secs(2);
 /// A connection that is silent for so long is asked whether its host still answers …
@@ -66,19 +72,16 @@ impl Network {
 
     /// Rank 0's socket.
     pub(super) fn listen(&self) -> Result<Kept, Error> {
-        let listener = match TcpListener::bind((Ipv6Addr::UNSPECIFIED, self.port)) {
+        let listener = match listen_at((Ipv6Addr::UNSPECIFIED, self.port).into()) {
             // This host may have no IPv6.
-            Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
-                TcpListener::bind((Ipv4Addr::UNSPECIFIED, self.port))
-            }
+            Err(errno) if errno != Errno::ADDRINUSE => listen_at((Ipv4Addr::UNSPECIFIED, self.port).into()),
             other => other,
         };
-        let listener = listener.and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
-        listener.map(|listener| Kept::new(OwnedFd::from(listener))).map_err(|error| {
-            let why = if error.kind() == io::ErrorKind::AddrInUse {
+        listener.map(Kept::new).map_err(|errno| {
+            let why = if errno == Errno::ADDRINUSE {
                 "another process listens there, so choose another one".to_owned()
             } else {
-                error.to_string()
+                io::Error::from(errno).to_string()
             };
             Error::Meeting { problem: format!("rank 0 cannot listen at port {} ({}): {why}", self.port, self.said_by) }
         })
@@ -87,8 +90,9 @@ impl Network {
     /// A connection to rank 0, which may not be there yet.
     pub(super) fn reach(&self, deadline: Duration) -> Result<Kept, Error> {
         let mut timer = Timer::new(deadline);
+        let (mut addresses, mut asked) = (self.addresses()?, Instant::now());
         loop {
-            let failed = match self.dial() {
+            let failed = match dial(&addresses) {
                 Ok(stream) => return Ok(stream),
                 Err(error) => error,
             };
@@ -97,23 +101,27 @@ impl Network {
                 let problem = format!("rank 0 does not listen at {self} ({}): {failed}", self.said_by);
                 return Err(Error::Meeting { problem: format!("{problem}, for {deadline:?}") });
             }
+            if asked.elapsed() > ASKS_FOR_NAME_EVERY {
+                (addresses, asked) = (self.addresses()?, Instant::now());
+            }
         }
     }
 
-    fn dial(&self) -> io::Result<Kept> {
-        let mut last = io::Error::new(io::ErrorKind::NotFound, "it has no address");
-        for address in (self.host.as_str(), self.port).to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, CONNECTS_IN) {
-                Ok(stream) => {
-                    stream.set_nonblocking(true)?;
-                    let stream = Kept::new(OwnedFd::from(stream));
-                    prepare(&stream)?;
-                    return Ok(stream);
-                }
-                Err(error) => last = error,
+    /// The addresses of rank 0's host, as far as they are known by now.
+    fn addresses(&self) -> Result<io::Result<Vec<SocketAddr>>, Error> {
+        let (sender, found) = mpsc::channel();
+        let (host, port) = (self.host.clone(), self.port);
+        // A name server that does not answer would make it wait for long, and Ctrl-C, too.
+        let ask = move || drop(sender.send((host.as_str(), port).to_socket_addrs().map(Iterator::collect)));
+        let thread = thread::Builder::new().name("symm name".to_owned()).spawn(ask);
+        thread.map_err(Error::io("start a thread"))?;
+        loop {
+            match found.recv_timeout(RETRY) {
+                Ok(addresses) => return Ok(addresses),
+                Err(RecvTimeoutError::Timeout) => interrupt::check()?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(Err(io::ErrorKind::NotFound.into())),
             }
         }
-        Err(last)
     }
 
     /// The error when no answer of rank 0 has come.
@@ -132,6 +140,44 @@ impl Network {
     }
 }
 
+/// A connection to the first address that takes one.
+fn dial(addresses: &io::Result<Vec<SocketAddr>>) -> io::Result<Kept> {
+    let addresses = addresses.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string()))?;
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "it has no address");
+    for address in addresses {
+        match TcpStream::connect_timeout(address, CONNECTS_IN) {
+            // Where nobody listens, a connection from the same port reaches itself. It must not keep the port.
+            Ok(stream) if stream.local_addr()? == stream.peer_addr()? => {
+                sockopt::set_socket_linger(&stream, Some(Duration::ZERO))?;
+                last = io::ErrorKind::ConnectionRefused.into();
+            }
+            Ok(stream) => {
+                stream.set_nonblocking(true)?;
+                let stream = Kept::new(OwnedFd::from(stream));
+                prepare(&stream)?;
+                return Ok(stream);
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn listen_at(address: SocketAddr) -> Result<OwnedFd, Errno> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
+    let listener = socket_with(family, SocketType::STREAM, flags, None)?;
+    // A run that has just ended leaves connections behind.
+    sockopt::set_socket_reuseaddr(&listener, true)?;
+    if address.is_ipv6() {
+        // Hosts without IPv6 reach it, too, whatever this one's settings are.
+        sockopt::set_ipv6_v6only(&listener, false)?;
+    }
+    bind(&listener, &address)?;
+    listen(&listener, BACKLOG)?;
+    Ok(listener)
+}
+
 /// Has small messages sent at once, and notices when the other host is gone.
 pub(super) fn prepare(stream: impl AsFd) -> io::Result<()> {
     sockopt::set_tcp_nodelay(&stream, true)?;
@@ -145,6 +191,8 @@ pub(super) fn prepare(stream: impl AsFd) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use super::*;
 
     fn from(variables: &[(&str, &str)]) -> Result<Network, Error> {
@@ -179,6 +227,16 @@ mod tests {
         let network = from(&[("MASTER_ADDR", "localhost"), ("SYMM_PORT", &port)]).unwrap();
         let told = network.listen().unwrap_err().to_string();
         assert!(told.contains(&format!("rank 0 cannot listen at port {port} (SYMM_PORT is {port})")), "{told}");
+    }
+
+    /// A connection takes a port of its own from these, one after the other.
+    #[test]
+    fn a_rank_does_not_reach_itself() {
+        let port = (40_000..60_000).step_by(2).find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap();
+        let itself = Ok(vec![(Ipv4Addr::LOCALHOST, port).into()]);
+        for _ in 0..40_000 {
+            dial(&itself).unwrap_err();
+        }
     }
 
     #[test]

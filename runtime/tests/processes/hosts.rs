@@ -320,7 +320,9 @@ impl Cable {
         let up = [first, second].into_iter().zip(ADDRESSES).map(|(end, address)| {
             format!(" && ip -n {end} address add {address}/24 dev symm0 && ip -n {end} link set symm0 up")
         });
-        let all = joined + &up.collect::<String>();
+        // A socket for IPv6 takes no IPv4 there, unless it says so itself.
+        let apart = format!("(ip netns exec {first} sh -c 'echo 1 > /proc/sys/net/ipv6/bindv6only' || true)");
+        let all = format!("{joined}{} && {apart}", up.collect::<String>());
         let made = Command::new("sh").args(["-c", &all]).stderr(Stdio::null()).status();
         made.is_ok_and(|status| status.success()).then_some(cable)
     }
