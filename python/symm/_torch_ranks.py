@@ -42,7 +42,8 @@ def _as_ranks_of(distributed, engine):
         torch().cuda.set_device(rank % torch().cuda.device_count())
     everyone = [None] * count
     try:
-        distributed.all_gather_object(everyone, (uuid.uuid4().hex, *_host(), _where_to_meet(distributed)))
+        place = _where_to_meet(distributed) if engine else None
+        distributed.all_gather_object(everyone, (uuid.uuid4().hex, *_host(), place))
     except (RuntimeError, ValueError) as error:
         message = f"symm.init: torch.distributed, of whose {count} ranks this is {rank}, does not reach the others: "
         raise BootstrapError(f"{message}one has failed, or has destroyed its process group: {error}") from error
@@ -53,10 +54,10 @@ def _as_ranks_of(distributed, engine):
         message = f"rank {elsewhere[0]} of torch.distributed is on another host ({there}) than rank {rank} ({name}): "
         message += "without an engine ranks reach each other through shared memory, so start all on one host"
         raise BootstrapError(f"{message}, or on NVIDIA GPUs give engine='nvshmem'")
-    run, _, _, (address, port) = everyone[0]
+    run, _, _, place = everyone[0]
     joined = {"RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count - len(elsewhere), "TORCHELASTIC_RUN_ID": run}
     if elsewhere:
-        joined |= {"MASTER_ADDR": address, "SYMM_PORT": port}
+        joined |= dict(zip(("MASTER_ADDR", "SYMM_PORT"), place, strict=True))
     before = {name: os.environ.get(name) for name in joined}
     os.environ.update({name: str(value) for name, value in joined.items()})
     try:
@@ -131,11 +132,18 @@ def _host():
 
 
 def _where_to_meet(distributed):
-    """This host's address for the others and a free port, for rank 0 to listen at."""
-    with socket.create_server(("", 0)) as free:
-        port = free.getsockname()[1]
+    """This host's address for the others and a port for rank 0 to listen at: the one that users name, or a free one."""
+    port = os.environ.get("SYMM_PORT")
+    if not port:
+        with socket.create_server(("", 0)) as free:
+            port = free.getsockname()[1]
+    return os.environ.get("MASTER_ADDR") or _host_of_store(distributed) or socket.getfqdn(), port
+
+
+def _host_of_store(distributed):
+    """The host through which the ranks of torch.distributed have met, or "" where that was no host's port."""
     # torch has no public name for it.
     store = getattr(getattr(distributed, "distributed_c10d", None), "_get_default_store", lambda: None)()
     while hasattr(store, "underlying_store"):
         store = store.underlying_store
-    return os.environ.get("MASTER_ADDR") or getattr(store, "host", "") or socket.getfqdn(), port
+    return getattr(store, "host", "")

@@ -11,6 +11,7 @@ import symm
 import symm.iris as iris
 import symm.iris.experimental.iris_gluon as iris_gl
 import torch
+from symm import _torch_ranks
 from symm._torch_ranks import as_torch_has_joined
 
 
@@ -215,12 +216,25 @@ torch.distributed.all_gather_object = lambda everyone, mine: everyone.__setitem_
 )
 torch.distributed.get_world_size = lambda: ranks + 1
 torch.distributed.get_rank = lambda: 0
+# Without an engine nobody looks for a port, nor asks for a name that may take long.
+where_to_meet, _torch_ranks._where_to_meet = _torch_ranks._where_to_meet, None
 message = raised(symm.BootstrapError, symm.init)
+_torch_ranks._where_to_meet = where_to_meet
 assert "rank 1 of torch.distributed is on another host (elsewhere) than rank 0 (" in message, message
 assert "so start all on one host, or on NVIDIA GPUs give engine='nvshmem'" in message, message
 # With an engine they meet at a port of rank 0.
+os.environ.setdefault("MASTER_ADDR", "localhost")
 with as_torch_has_joined("nvshmem"):
     told = {name: os.environ[name] for name in ("RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "SYMM_PORT")}
 assert told["MASTER_ADDR"] and 0 < int(told["SYMM_PORT"]) < 1 << 16, told
 assert (told["RANK"], told["WORLD_SIZE"], told["LOCAL_WORLD_SIZE"]) == ("0", str(ranks + 1), "1"), told
 assert "SYMM_PORT" not in os.environ
+# At the one that the environment names, if it does; on the host of torch's own meeting, if it does not name that.
+before = {name: os.environ.pop(name, None) for name in ("MASTER_ADDR", "SYMM_PORT")}
+store = types.SimpleNamespace(underlying_store=types.SimpleNamespace(host="node0"))
+torch.distributed.distributed_c10d = types.SimpleNamespace(_get_default_store=lambda: store)
+os.environ["SYMM_PORT"] = "7777"
+with as_torch_has_joined("nvshmem"):
+    assert (os.environ["MASTER_ADDR"], os.environ["SYMM_PORT"]) == ("node0", "7777")
+assert "MASTER_ADDR" not in os.environ and os.environ.pop("SYMM_PORT") == "7777"
+os.environ.update({name: value for name, value in before.items() if value})
