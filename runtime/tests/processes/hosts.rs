@@ -9,17 +9,18 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use symm_runtime::{Bootstrap, Config, Device, EngineOfGpus, Error, Rank, Ranks, join, run};
+use symm_runtime::{Bootstrap, Config, Device, EngineOfGpus, Error, Rank, Ranks, catch_interrupts, join, run};
 
 use crate::start::{self, next_line, outputs, text};
 use crate::{PATIENCE, SOON};
 
-pub const TESTS: [(&str, fn()); 12] = [
+pub const TESTS: [(&str, fn()); 13] = [
     ("hosts_ranks_exchange_what_they_say", ranks_exchange_what_they_say),
     ("hosts_a_run_ends_on_all", a_run_ends_on_all),
     ("hosts_a_dead_rank_is_named_by_all", a_dead_rank_is_named_by_all),
     ("hosts_a_rank_that_dies_while_the_engine_starts_is_named", a_rank_that_dies_while_the_engine_starts_is_named),
     ("hosts_a_rank_may_die_while_the_engine_ends", a_rank_may_die_while_the_engine_ends),
+    ("hosts_ctrl_c_ends_a_wait_for_the_engine", ctrl_c_ends_a_wait_for_the_engine),
     ("hosts_a_rank_that_cannot_load_its_code_is_named", a_rank_that_cannot_load_its_code_is_named),
     ("hosts_different_calls_are_shown", different_calls_are_shown),
     ("hosts_a_timeout_shows_all_ranks", a_timeout_shows_all_ranks),
@@ -93,6 +94,10 @@ pub fn as_rank(what: &str) -> Result<String, Error> {
     if what == "run" {
         let body = |rank: &Rank| exchange(rank).and_then(|()| fails(rank));
         return run(&config, body).map(|_| "ended".to_owned()).map_err(|failure| failure.error);
+    }
+    if what == "interrupted" {
+        catch_interrupts(true)?;
+        println!("starts");
     }
     if what == "again" {
         let rank = join(&config)?.remove(0);
@@ -216,6 +221,24 @@ fn a_rank_may_die_while_the_engine_ends() {
             assert!(rank == dead || text.lines().next() == Some(ended), "rank {rank}, {call}: {text}");
         }
         assert!(begin.elapsed() < Duration::from_secs(20), "{call}: {:?}", begin.elapsed());
+    }
+}
+
+/// Rank 2 stays in it.
+fn ctrl_c_ends_a_wait_for_the_engine() {
+    for call in ["init", "align", "free", "finalize"] {
+        let (port, begin) = (free_port(), Instant::now());
+        let hangs = |r| {
+            let mut rank = rank(r, port, "interrupted");
+            rank.env("STAND_IN_DIES", "2").env("STAND_IN_DIES_IN", call).env("STAND_IN_HANGS", "1").spawn().unwrap()
+        };
+        let mut children: Vec<_> = (0..RANKS).map(hangs).collect();
+        assert_eq!(next_line(&mut children[0]), "starts");
+        // Long enough to come to the call, and right if it is not.
+        std::thread::sleep(Duration::from_millis(300));
+        start::signal(children[0].id(), Signal::INT);
+        let all = outputs(children, SOON);
+        assert!(all[0].1.starts_with("interrupted") && begin.elapsed() < Duration::from_secs(20), "{call}: {all:?}");
     }
 }
 

@@ -1,6 +1,7 @@
 // Stands in for NVSHMEM's host library: memory of all ranks is one file of rank 0's, found by its number, and
 // collective calls wait for all ranks, even for one that never comes. STAND_IN_NEAR ranks at a time see each other's
-// memory; by default none does. The rank STAND_IN_DIES dies in the call STAND_IN_DIES_IN: init, align, free or finalize.
+// memory; by default none does. The rank STAND_IN_DIES dies in the call STAND_IN_DIES_IN: init, align, free or finalize;
+// with STAND_IN_HANGS it stays in it.
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -30,7 +31,7 @@ static int number(const char *name, int otherwise) {
 
 static void may_die(const char *call) {
   const char *in = getenv("STAND_IN_DIES_IN");
-  if (rank == number("STAND_IN_DIES", -1) && !strcmp(in ? in : "init", call)) raise(SIGKILL);
+  if (rank == number("STAND_IN_DIES", -1) && !strcmp(in ? in : "init", call)) getenv("STAND_IN_HANGS") ? pause() : raise(SIGKILL);
 }
 
 static void meet(void) {
