@@ -58,9 +58,9 @@ def init(
     seconds, or no limit.
 
     `engine` is what reaches ranks whose heaps are not mapped: "nvshmem", on NVIDIA GPUs of one host or of several. All
-    ranks give the same, before they compile kernels. `domain` is how many ranks count as one node: all others are far, even on this host;
-    all ranks give the same. On the CPU far ranks are simulated. None means what SYMM_ENGINE and SYMM_DOMAIN of the
-    environment say.
+    ranks give the same, before they compile kernels. `domain` is how many ranks count as one node: all others are far,
+    even on this host; all ranks give the same. On the CPU far ranks are simulated. None means what SYMM_ENGINE and
+    SYMM_DOMAIN of the environment say.
 
     Returns the World. Raises ArgumentError, BootstrapError, DeviceError, EngineError or SymmError.
     """

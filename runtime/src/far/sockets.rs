@@ -1,5 +1,5 @@
-//! Ranks on several hosts that write into each other's [`Shared`] over TCP. Each has a connection to rank 0, which hands
-//! on what it writes to the others. What kernels move never goes this way: it is the way of barriers of hosts, of what
+//! Ranks on several hosts that write into each other's [`Shared`] over TCP. Each has a connection to rank 0, which
+//! hands on what it writes to the others. What kernels move never goes this way: it is the way of barriers of hosts, of what
 //! ranks call, of faults and of reports.
 //!
 //! Calls never wait for the network: what a connection does not take at once, the thread that receives sends later.
@@ -284,8 +284,8 @@ impl Sockets {
             return;
         }
         let at = (self.shared + header.at as usize) as *mut u8;
-        // SAFETY: inside of what is shared, which is atomics; a value of 4 or 8 bytes is stored at once, after what came
-        // before it.
+        // SAFETY: inside of what is shared, which is atomics; a value of 4 or 8 bytes is stored at once, after what
+        // came before it.
         unsafe {
             match bytes.len() {
                 8 if at.addr().is_multiple_of(8) => {

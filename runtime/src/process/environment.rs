@@ -253,8 +253,8 @@ impl Bootstrap {
     }
 }
 
-/// What says that ranks are elsewhere. Scripts give torchrun's variables the values of another launcher's, and may leave
-/// out those that tell of hosts: then the other's do.
+/// What says that ranks are elsewhere. Scripts give torchrun's variables the values of another launcher's, and may
+/// leave out those that tell of hosts: then the other's do.
 fn elsewhere(get: &impl Fn(&str) -> Option<String>, rank: u32, num_ranks: u32) -> Result<Option<Elsewhere>, Error> {
     let says = |name: &str, value: u32| get(name).is_some_and(|text| text.trim().parse() == Ok(value));
     let agrees = |launcher: &&Variables| says(launcher.rank, rank) && says(launcher.num_ranks(get), num_ranks);

@@ -337,8 +337,8 @@ impl Cable {
         let cable = Self(["a", "b"].map(|end| format!("symm-{}-{end}", std::process::id())));
         let Self([first, second]) = &cable;
         let joined = format!(
-            "ip netns add {first} && ip netns add {second} && ip link add symm0 netns {first} type veth peer name symm0 \
-             netns {second}"
+            "ip netns add {first} && ip netns add {second} && ip link add symm0 netns {first} type veth peer name \
+             symm0 netns {second}"
         );
         let up = [first, second].into_iter().zip(ADDRESSES).map(|(end, address)| {
             format!(" && ip -n {end} address add {address}/24 dev symm0 && ip -n {end} link set symm0 up")
