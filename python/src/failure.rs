@@ -42,14 +42,14 @@ fn class(error: &Error) -> &'static str {
         Error::HeapExhausted { .. } => "HeapExhaustedError",
         Error::Program(why) if why == LEFT => "ClosedError",
         Error::InvalidConfig { .. } => "ArgumentError",
-        Error::NotSymmetric { .. } | Error::NotAllocated { .. } => "NotSymmetricError",
+        Error::NotSymmetric { .. } | Error::NotAllocated(_) => "NotSymmetricError",
         Error::NoSuchRank { .. } => "RankRangeError",
         Error::CollectiveMismatch { .. } => "MismatchError",
         Error::RunMismatch { .. }
         | Error::NoGpu { .. }
         | Error::Environment { .. }
         | Error::SeveralHosts { .. }
-        | Error::Meeting { .. }
+        | Error::Meeting(_)
         | Error::DuplicateRank { .. }
         | Error::RanksAbsent { .. }
         | Error::Silent { .. }
@@ -57,7 +57,7 @@ fn class(error: &Error) -> &'static str {
         Error::Gpu { .. } | Error::NoPeerAccess { .. } | Error::Unsupported { .. } => "DeviceError",
         Error::RankDied { .. }
         | Error::Stopped { .. }
-        | Error::Left { .. }
+        | Error::Left(_)
         | Error::RankReturned { .. }
         | Error::Deadlock { .. }
         | Error::Timeout { .. } => "RankFailedError",

@@ -49,6 +49,10 @@ def _as_ranks_of(distributed, engine):
         raise BootstrapError(f"{message}one has failed, or has destroyed its process group: {error}") from error
     _, host, name, _ = everyone[rank]
     elsewhere = [other for other, (_, theirs, _, _) in enumerate(everyone) if theirs != host]
+    without = [other for other, (*_, place) in enumerate(everyone) if place is None]
+    if elsewhere and 0 < len(without) < count:
+        said = f"ranks {', '.join(map(str, without))} of torch.distributed have no engine, and the others have one"
+        raise BootstrapError(f"symm.init: {said}: give the same on all ranks")
     if elsewhere and engine is None:
         there = everyone[elsewhere[0]][2]
         message = f"rank {elsewhere[0]} of torch.distributed is on another host ({there}) than rank {rank} ({name}): "

@@ -219,10 +219,10 @@ pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<()
         Some(found) if found.rank == agent.rank => found.offset,
         Some(found) => {
             let what = format!("heap+{:#x} of rank {}, another rank's memory", found.offset, found.rank);
-            return Err(Error::NotAllocated { what });
+            return Err(Error::NotAllocated(what));
         }
         None => {
-            return Err(Error::NotAllocated { what: format!("{pointer:p}, outside of the symmetric heap") });
+            return Err(Error::NotAllocated(format!("{pointer:p}, outside of the symmetric heap")));
         }
     };
     traced(agent, loc, What::Free, || {
@@ -232,7 +232,7 @@ pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<()
         }
         let local = agent.world.local_rank(agent.rank);
         let freed = lock(&local.allocator).free(offset);
-        freed.ok_or_else(|| Error::NotAllocated { what: format!("heap+{offset:#x}") })
+        freed.ok_or_else(|| Error::NotAllocated(format!("heap+{offset:#x}")))
     })
 }
 

@@ -49,15 +49,12 @@ pub enum Error {
         problem: String,
     },
 
-    /// Ranks of several hosts could not meet.
+    /// Ranks of several hosts could not meet: what is wrong.
     #[error(
-        "the ranks, which are on several hosts, could not meet: {problem} (rank 0 listens on the host that MASTER_ADDR \
+        "the ranks, which are on several hosts, could not meet: {0} (rank 0 listens on the host that MASTER_ADDR \
          names, at the port SYMM_PORT or else the one after MASTER_PORT)"
     )]
-    Meeting {
-        /// What is wrong.
-        problem: String,
-    },
+    Meeting(String),
 
     /// The ranks are spread over several hosts.
     #[error("{world} ranks were started, but not all on this host ({variable} is {value}): {mend}")]
@@ -189,12 +186,9 @@ pub enum Error {
         most: u64,
     },
 
-    /// Something was freed that is not allocated.
-    #[error("freed {what}, where no allocation starts: it was freed before, or alloc did not return it")]
-    NotAllocated {
-        /// The address, relative to a heap where possible.
-        what: String,
-    },
+    /// Something was freed that is not allocated: its address, relative to a heap where possible.
+    #[error("freed {0}, where no allocation starts: it was freed before, or alloc did not return it")]
+    NotAllocated(String),
 
     /// Ranks met in different collective operations.
     #[error(
@@ -311,12 +305,9 @@ pub enum Error {
         what: &'static str,
     },
 
-    /// A rank that had joined was dropped before it left.
-    #[error("rank {rank} was dropped without leaving the run; call Rank::leave (symm_leave) when all is done")]
-    Left {
-        /// The rank.
-        rank: u32,
-    },
+    /// A rank that had joined, this one, was dropped before it left.
+    #[error("rank {0} was dropped without leaving the run; call Rank::leave (symm_leave) when all is done")]
+    Left(u32),
 
     /// A process forked from a rank made a call that only the rank itself may make.
     #[error(

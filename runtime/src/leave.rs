@@ -178,7 +178,7 @@ impl Rank {
     /// it. Does nothing for a rank that has left, or that [`crate::run`] gave.
     pub fn abandon(&self) {
         if self.may_leave() {
-            self.seat.world.fail(self.rank(), Error::Left { rank: self.rank() });
+            self.seat.world.fail(self.rank(), Error::Left(self.rank()));
         }
     }
 

@@ -62,7 +62,7 @@ impl Status {
         match error.cause() {
             Error::InvalidConfig { .. }
             | Error::BadAlignment { .. }
-            | Error::NotAllocated { .. }
+            | Error::NotAllocated(_)
             | Error::BadLaunch { .. }
             | Error::HostArgument { .. }
             | Error::WrongContext { .. }
@@ -78,10 +78,10 @@ impl Status {
             | Error::Deadlock { .. }
             | Error::Timeout { .. }
             | Error::Interrupted { .. }
-            | Error::Left { .. } => Self::Stopped,
+            | Error::Left(_) => Self::Stopped,
             Error::Environment { .. }
             | Error::SeveralHosts { .. }
-            | Error::Meeting { .. }
+            | Error::Meeting(_)
             | Error::RunMismatch { .. }
             | Error::DuplicateRank { .. }
             | Error::RanksAbsent { .. }

@@ -58,9 +58,8 @@ impl fmt::Display for Network {
 impl Network {
     /// What the environment says.
     pub(super) fn from_variables(get: &impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        let wrong = |variable: &str, problem: &str| Error::Meeting {
-            problem: format!("environment variable {variable} {problem}"),
-        };
+        let wrong =
+            |variable: &str, problem: &str| Error::Meeting(format!("environment variable {variable} {problem}"));
         let host = get(HOST).map(|host| host.trim().to_owned()).filter(|host| !host.is_empty());
         let host = host.ok_or_else(|| wrong(HOST, "is not set"))?;
         let (variable, more) = if get(PORT).is_some() { (PORT, 0) } else { (PORT_BEFORE, 1) };
@@ -83,7 +82,7 @@ impl Network {
             } else {
                 io::Error::from(errno).to_string()
             };
-            Error::Meeting { problem: format!("rank 0 cannot listen at port {} ({}): {why}", self.port, self.said_by) }
+            Error::Meeting(format!("rank 0 cannot listen at port {} ({}): {why}", self.port, self.said_by))
         })
     }
 
@@ -99,7 +98,7 @@ impl Network {
             interrupt::check()?;
             if !timer.pause(RETRY) {
                 let problem = format!("rank 0 does not listen at {self} ({}): {failed}", self.said_by);
-                return Err(Error::Meeting { problem: format!("{problem}, for {deadline:?}") });
+                return Err(Error::Meeting(format!("{problem}, for {deadline:?}")));
             }
             if asked.elapsed() > ASKS_FOR_NAME_EVERY {
                 (addresses, asked) = (self.addresses()?, Instant::now());
@@ -127,16 +126,14 @@ impl Network {
     /// The error when no answer of rank 0 has come.
     pub(super) fn no_answer(&self, error: &io::Error) -> Error {
         let (what, said_by) = (format!("what listens at {self}"), &self.said_by);
-        Error::Meeting {
-            problem: if is_unknown(error) {
-                format!("{what} ({said_by}) is not rank 0 of a run")
-            } else {
-                format!(
-                    "{what} ({said_by}) has ended the connection ({error}): rank 0 has died, or something else \
-                         listens there, such as another run: give each its own MASTER_PORT or SYMM_PORT"
-                )
-            },
-        }
+        Error::Meeting(if is_unknown(error) {
+            format!("{what} ({said_by}) is not rank 0 of a run")
+        } else {
+            format!(
+                "{what} ({said_by}) has ended the connection ({error}): rank 0 has died, or something else listens \
+                 there, such as another run: give each its own MASTER_PORT or SYMM_PORT"
+            )
+        })
     }
 }
 

@@ -212,7 +212,7 @@ shmem.barrier()
 
 # Hosts that cannot share memory are told, whatever started them.
 torch.distributed.all_gather_object = lambda everyone, mine: everyone.__setitem__(
-    slice(None), [("run", "another boot", "elsewhere", ("node9", 7)) if at else mine for at in range(ranks + 1)]
+    slice(None), [("run", "another boot", "elsewhere", mine[3]) if at else mine for at in range(ranks + 1)]
 )
 torch.distributed.get_world_size = lambda: ranks + 1
 torch.distributed.get_rank = lambda: 0
@@ -238,3 +238,9 @@ with as_torch_has_joined("nvshmem"):
     assert (os.environ["MASTER_ADDR"], os.environ["SYMM_PORT"]) == ("node0", "7777")
 assert "MASTER_ADDR" not in os.environ and os.environ.pop("SYMM_PORT") == "7777"
 os.environ.update({name: value for name, value in before.items() if value})
+# All have an engine, or none.
+torch.distributed.all_gather_object = lambda everyone, mine: everyone.__setitem__(
+    slice(None), [("run", "another boot", "elsewhere", None) if at else mine for at in range(ranks + 1)]
+)
+message = raised(symm.BootstrapError, as_torch_has_joined("nvshmem").__enter__)
+assert "of torch.distributed have no engine, and the others have one: give the same on all ranks" in message, message
