@@ -217,6 +217,8 @@ torch.distributed.all_gather_object = lambda everyone, mine: everyone.__setitem_
 torch.distributed.get_world_size = lambda: ranks + 1
 torch.distributed.get_rank = lambda: 0
 # Without an engine nobody looks for a port, nor asks for a name that may take long.
+os.environ.pop("SYMM_ENGINE", None)
+os.environ.pop("SYMM_DOMAIN", None)
 where_to_meet, _torch_ranks._where_to_meet = _torch_ranks._where_to_meet, None
 message = raised(symm.BootstrapError, symm.init)
 _torch_ranks._where_to_meet = where_to_meet

@@ -50,6 +50,8 @@ pub struct LoadedTable<'c, 'a> {
     trace: Option<Value<'c, 'c>>,
     /// The last value made after the context: the next one comes after it.
     last: Value<'c, 'c>,
+    /// How many ranks the table has, where that has been asked.
+    ranks: Option<Value<'c, 'c>>,
     stride: Option<i64>,
     num_ranks: Option<i64>,
     /// Whether the table's address says whose it is.
@@ -78,6 +80,7 @@ impl<'c: 'a, 'a> Tables<'c, 'a> {
             near: HashMap::new(),
             trace: None,
             last: lasting(ctx),
+            ranks: None,
             stride: module_integer(&operation, HEAP_STRIDE_ATTRIBUTE),
             num_ranks: module_integer(&operation, NUM_RANKS_ATTRIBUTE),
             in_heap: module_has(&operation, TABLE_IN_HEAP_ATTRIBUTE),

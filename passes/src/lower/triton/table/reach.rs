@@ -7,7 +7,7 @@ use crate::ir::{Builder, lasting, signed};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Value, ValueLike};
-use symm_abi::table::{HEADER_WORDS, NEAR, REACH};
+use symm_abi::table::{HEADER_WORDS, NEAR, NUM_RANKS, REACH};
 use symm_dialect::is_current_rank;
 use symm_dialect::shape::Shaped;
 
@@ -53,7 +53,8 @@ impl<'c: 'a, 'a> LoadedTable<'c, 'a> {
             return (near, pe(b, reach));
         }
         let ty = element_wise(rank.r#type(), b.int(64));
-        let count = words::splat_like(b, self.num_ranks(), ty);
+        let count = self.ranks_of_table();
+        let count = words::splat_like(b, b.value("arith.trunci", &[count], b.int(32), &[]), ty);
         let compare = |predicate: CmpiPredicate, one, other| {
             let truth = element_wise(ty, b.int(1));
             b.value("arith.cmpi", &[one, other], truth, &[("predicate", b.integer(64, predicate as i64))])
@@ -80,8 +81,26 @@ impl<'c: 'a, 'a> LoadedTable<'c, 'a> {
 
     /// Where the table has the reach of rank 0.
     fn first_reach(&mut self, b: &Builder<'c>) -> Value<'c, 'c> {
-        let words = b.add(b.as_i64(self.num_ranks()), b.i64(signed(HEADER_WORDS + REACH)));
+        let before = self.words_before_bases();
+        let words = b.add(self.ranks_of_table(), b.i64(before + signed(REACH)));
         words::offset(b, self.ctx.table(), words)
+    }
+
+    /// The number of ranks that the table has, `i64`: a context from parts is given a bound for it, and its bases lie in
+    /// a table, too.
+    fn ranks_of_table(&mut self) -> Value<'c, 'c> {
+        if let Some(ranks) = self.ranks {
+            return ranks;
+        }
+        let ranks = if self.ctx.rank().is_none() {
+            let ranks = self.num_ranks();
+            self.early(|b| b.as_i64(ranks))
+        } else {
+            let (bases, back) = (self.ctx.table(), signed(NUM_RANKS) - signed(HEADER_WORDS));
+            self.early(|b| words::load_words(b, words::offset(b, bases, b.i64(back)), b.int(64)))
+        };
+        self.ranks = Some(ranks);
+        ranks
     }
 }
 
