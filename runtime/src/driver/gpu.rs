@@ -23,6 +23,7 @@ mod plain;
 mod report;
 #[expect(unsafe_code, reason = "copies of what kernels have recorded")]
 mod trace;
+#[expect(unsafe_code, reason = "what is called when the process ends")]
 mod waits;
 
 use std::collections::HashMap;

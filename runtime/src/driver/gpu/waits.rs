@@ -1,5 +1,8 @@
 //! Calls of an engine, which wait for all ranks: a rank that has died or failed never comes.
 
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::Once;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -22,6 +25,28 @@ fn look_for(time: Duration, goes_on: GoesOn<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+unsafe extern "C" {
+    /// As glibc has it: what is to be called with the process's status when it ends, the last one first.
+    fn on_exit(call: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+}
+
+/// Has this process end without the destructors of libraries: a thread of it is in one of them for good.
+fn end_without_destructors() {
+    extern "C" fn end(status: c_int, _: *mut c_void) {
+        // SAFETY: all streams of C are written out, and nothing of this process runs any more.
+        unsafe {
+            libc::fflush(ptr::null_mut());
+            libc::_exit(status);
+        }
+    }
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // If it can't be registered, the destructors run.
+        // SAFETY: the function is there until the process ends.
+        let _ = unsafe { on_exit(end, ptr::null_mut()) };
+    });
+}
+
 /// Calls what may wait forever for others; it is left alone when `goes_on` has an error.
 pub(super) fn on_a_thread<R: Send + 'static>(
     goes_on: GoesOn<'_>,
@@ -37,7 +62,7 @@ pub(super) fn on_a_thread<R: Send + 'static>(
             // It may have failed because another rank has died.
             Ok(Err(error)) => return look_for(HEARS_IN, goes_on).and(Err(error)),
             Ok(Ok(result)) => return Ok(result),
-            Err(RecvTimeoutError::Timeout) => goes_on()?,
+            Err(RecvTimeoutError::Timeout) => goes_on().inspect_err(|_| end_without_destructors())?,
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(Error::Program("a call of the engine has panicked".to_owned()));
             }
