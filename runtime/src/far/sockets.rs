@@ -1,6 +1,6 @@
 //! Ranks on several hosts that write into each other's [`Shared`] over TCP. Each has a connection to rank 0, which
-//! hands on what it writes to the others. What kernels move never goes this way: it is the way of barriers of hosts, of what
-//! ranks call, of faults and of reports.
+//! hands on what it writes to the others. What kernels move never goes this way: it is the way of barriers of hosts, of
+//! what ranks call, of faults and of reports.
 //!
 //! Calls never wait for the network: what a connection does not take at once, the thread that receives sends later.
 

@@ -1,7 +1,7 @@
 // Stands in for NVSHMEM's host library: memory of all ranks is one file of rank 0's, found by its number, and
 // collective calls wait for all ranks, even for one that never comes. STAND_IN_NEAR ranks at a time see each other's
-// memory; by default none does. The rank STAND_IN_DIES dies in the call STAND_IN_DIES_IN: init, align, free or finalize;
-// with STAND_IN_HANGS it stays in it.
+// memory; by default none does. The rank STAND_IN_DIES dies in the call STAND_IN_DIES_IN: init, align, free or
+// finalize; with STAND_IN_HANGS it stays in it.
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -16,7 +16,13 @@
 
 enum { UNIT = 2 << 20, RANKS = 128 };
 struct id { int version; char path[124]; };
-struct attributes { int version; void *communicator; int arguments, padding, id_version; const struct id *id; int rank, ranks; };
+struct attributes {
+  int version;
+  void *communicator;
+  int arguments, padding, id_version;
+  const struct id *id;
+  int rank, ranks;
+};
 struct meeting { _Atomic int arrived, generation; };
 
 static struct meeting *meeting;
@@ -33,7 +39,8 @@ static int number(const char *name, int otherwise) {
 
 static void may_die(const char *call) {
   const char *in = getenv("STAND_IN_DIES_IN");
-  if (rank == number("STAND_IN_DIES", -1) && !strcmp(in ? in : "init", call)) getenv("STAND_IN_HANGS") ? pause() : raise(SIGKILL);
+  if (rank == number("STAND_IN_DIES", -1) && !strcmp(in ? in : "init", call))
+    getenv("STAND_IN_HANGS") ? pause() : raise(SIGKILL);
 }
 
 static void meet(void) {

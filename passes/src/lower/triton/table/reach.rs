@@ -86,8 +86,8 @@ impl<'c: 'a, 'a> LoadedTable<'c, 'a> {
         words::offset(b, self.ctx.table(), words)
     }
 
-    /// The number of ranks that the table has, `i64`: a context from parts is given a bound for it, and its bases lie in
-    /// a table, too.
+    /// The number of ranks that the table has, `i64`: a context from parts is given a bound for it, and its bases lie
+    /// in a table, too.
     fn ranks_of_table(&mut self) -> Value<'c, 'c> {
         if let Some(ranks) = self.ranks {
             return ranks;
