@@ -45,13 +45,15 @@ class Current:
     """
 
     name = NAME if os.environ.get(ENGINE) == NAME else ""
+    # What the environment says, if there is no such engine.
+    unknown = "" if name else os.environ.get(ENGINE, "")
 
 
 def use(name: str) -> None:
     """Makes kernels of this process reach far ranks."""
     if name not in ("", NAME):
         raise EngineError(f"there is no engine {name!r}: use {NAME!r}")
-    Current.name = name
+    Current.name, Current.unknown = name, ""
 
 
 def asked(engine: Any, domain: Any, device: str) -> tuple[str | None, int | None]:
@@ -96,6 +98,8 @@ def _given(value, name, variable):
 
 def key() -> str:
     """What tells kernels that call this process's engine from others; empty without one."""
+    if Current.unknown:
+        raise EngineError(f"{ENGINE} must be {NAME!r}, or unset, not {text_of(Current.unknown)}")
     return f"{Current.name} {_digest(bitcodes())} {_symm.far_sends_from_gpu()}" if Current.name else ""
 
 

@@ -30,7 +30,7 @@ from ._interpreter_place import in_kernel, kind_of_number, located
 from ._operands import Bases, Operands, complaint
 from ._symm import DEADLINE_OFFSET, MAX_RANKS, TABLE_HEADER_WORDS
 from ._timeouts import barrier_text
-from .errors import NotSymmetricError, RankRangeError, SymmError
+from .errors import FarRankError, NotSymmetricError, RankRangeError, SymmError
 
 
 def run(function, name, args, kwargs):
@@ -40,7 +40,7 @@ def run(function, name, args, kwargs):
         raise SymmError(on_the_host)
     try:
         return function(Interpreter(name, function, len(args)), *args, **kwargs)
-    except (RankRangeError, NotSymmetricError) as error:
+    except (RankRangeError, NotSymmetricError, FarRankError) as error:
         raise located(f"symm {name}: {error.message}", type(error)) from None
     except SymmError:
         raise
@@ -201,7 +201,7 @@ class Effects:
         for number in np.unique(operands["rank"].data):
             if world is not None and 0 <= number < world.get_num_ranks() and not world.is_near(int(number)):
                 far = _open.rank_text(world, int(number))
-                raise NotSymmetricError(f"{far} is far: its heap is not mapped, so use ops that take the rank")
+                raise FarRankError(f"{far} is far: its heap is not mapped, so use ops that take the rank")
         return _interpreter_memory.moved(operands["ptr"], remote(operands, "ptr", checked=False))
 
     def remote_load(operands, attributes):

@@ -32,7 +32,7 @@ class MissingDependencyError(SymmError, ImportError):
 
 
 class LocatedError(SymmError):
-    """BoundsError, CompileError, DeadlockError, NotSymmetricError, RankRangeError or WaitTimeoutError.
+    """BoundsError, CompileError, DeadlockError, FarRankError, NotSymmetricError, RankRangeError or WaitTimeoutError.
 
     `message` says what went wrong; `file` and `line` (from 1) are the Python line of the op in a kernel, or None if it
     is not known or the host API raised the error.
@@ -99,7 +99,7 @@ class EngineError(SymmError):
     """The engine that reaches ranks of other nodes is missing, is of the wrong version, or has failed."""
 
 
-class FarRankError(SymmError, ValueError):
+class FarRankError(LocatedError, ValueError):
     """The heap of a rank is not mapped here: an engine reaches it, in kernels and by `put`, `get` and `signal`."""
 
 

@@ -200,6 +200,8 @@ def test_the_page_compiles_with_the_engine_and_without_a_gpu(name, device_librar
     assert done.returncode == 0, done.stderr
     assert ".target sm_90" in done.stdout and "atom.global.sys" in done.stdout, done.stdout
     assert ("engine: putmem" in done.stdout) == bool(name)
+    wrong = subprocess.run(run, env=environment | {_engine.ENGINE: "nvshmen"}, capture_output=True, text=True)
+    assert "EngineError: SYMM_ENGINE must be 'nvshmem', or unset, not 'nvshmen'" in wrong.stderr, wrong.stderr
 
 
 def test_kernels_say_what_they_are_linked_with(engine):

@@ -62,8 +62,13 @@ impl Network {
             |variable: &str, problem: &str| Error::Meeting(format!("environment variable {variable} {problem}"));
         let host = get(HOST).map(|host| host.trim().to_owned()).filter(|host| !host.is_empty());
         let host = host.ok_or_else(|| wrong(HOST, "is not set"))?;
-        let (variable, more) = if get(PORT).is_some() { (PORT, 0) } else { (PORT_BEFORE, 1) };
-        let value = optional(get, variable)?.ok_or_else(|| wrong(PORT, "is not set, and neither is MASTER_PORT"))?;
+        let is_set = |name| get(name).is_some_and(|value| !value.trim().is_empty());
+        let (variable, more) = if is_set(PORT) { (PORT, 0) } else { (PORT_BEFORE, 1) };
+        let value = optional(get, variable).map_err(|error| match error {
+            Error::Environment { variable, problem } => wrong(&variable, &problem),
+            error => error,
+        });
+        let value = value?.ok_or_else(|| wrong(PORT, "is not set, and neither is MASTER_PORT"))?;
         let port = value.checked_add(more).and_then(|port| u16::try_from(port).ok()).filter(|port| *port != 0);
         let port = port.ok_or_else(|| wrong(variable, &format!("is {value}, which leaves no port from 1 to 65535")))?;
         Ok(Self { host, port, said_by: format!("{variable} is {value}") })
@@ -214,7 +219,9 @@ mod tests {
             let told = message(&[("MASTER_ADDR", "a"), (name, value)]);
             assert!(told.contains(&format!("{name} is {value}, which leaves no port from 1 to 65535")), "{told}");
         }
-        assert!(message(&[("MASTER_ADDR", "a"), ("SYMM_PORT", "x")]).contains("no number"));
+        let told = message(&[("MASTER_ADDR", "a"), ("SYMM_PORT", "x")]);
+        assert!(told.contains("could not meet: environment variable SYMM_PORT is \"x\", which is no number"), "{told}");
+        assert_eq!(from(&[("MASTER_ADDR", "a"), ("SYMM_PORT", ""), ("MASTER_PORT", "1")]).unwrap().port, 2);
     }
 
     #[test]

@@ -51,6 +51,14 @@ for rank in range(ranks):
         assert f"rank {rank} is far" in str(error)
     else:
         raise AssertionError("a far rank's tensor")
+    if world.device.type == "cpu":
+        try:
+            kernels.stores_to_a_far_rank[(1,)](world, q, rank)
+        except Exception as error:
+            found = error.__cause__ or error
+            assert isinstance(found, symm.FarRankError) and found.file.endswith("far_kernels.py"), repr(error)
+        else:
+            raise AssertionError("a far rank's address")
 
 # Data.
 for dtype in (torch.int32, torch.float32, torch.int64, torch.float16, torch.int8):
